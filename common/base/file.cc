@@ -54,6 +54,8 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& name,
   return out;
 }
 
+}  // namespace
+
 absl::Status WriteAll(int fd, std::string_view bytes, const std::string& name) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
@@ -63,8 +65,6 @@ absl::Status WriteAll(int fd, std::string_view bytes, const std::string& name) {
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 void Fd::Reset() {
   if (fd_ >= 0) ::close(fd_);

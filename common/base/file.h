@@ -54,6 +54,10 @@ enum class Sync { kNo, kYes };
 absl::Status WriteFileAtomic(const std::string& path, std::string_view bytes,
                              Sync sync = Sync::kNo);
 
+// All of `bytes` to a descriptor, through interruptions and short writes.
+// `name` is for the error.
+absl::Status WriteAll(int fd, std::string_view bytes, const std::string& name);
+
 // Makes the folder and its parents (mode 0700 for new ones). OK if present.
 absl::Status MakeDirectories(const std::string& path);
 
