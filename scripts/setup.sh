@@ -9,7 +9,7 @@ packages=(
   g++ cmake ninja-build pkg-config ccache mold
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libabsl-dev libspdlog-dev libfmt-dev libsqlite3-dev libssl-dev libzstd-dev
-  libcli11-dev libtomlplusplus-dev libgtest-dev libgmock-dev libbenchmark-dev
+  libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev
   python3 python3-dev python3-venv
 )
 
