@@ -30,6 +30,18 @@ constexpr std::string_view kElementTypes[] = {
     "u16",      "u32",  "u64",  "fp8e4nv", "fp8e4b8", "fp8e4b15", "fp8e5",
     "fp8e5b16", "fp16", "bf16", "fp32",    "fp64"};
 
+// Triton's own names of dtypes that short names spell differently.
+constexpr std::string_view kDtypeNames[] = {"int1",   "int8",   "int16",
+                                            "int32",  "int64",  "uint8",
+                                            "uint16", "uint32", "uint64"};
+
+bool IsDtypeName(std::string_view name) {
+  return name.starts_with("fp") || name.starts_with("bf")
+             ? IsElementType(name)
+             : std::find(std::begin(kDtypeNames), std::end(kDtypeNames),
+                         name) != std::end(kDtypeNames);
+}
+
 std::string Shown(std::string_view text) {
   return Shorten(Printable(text), 80);
 }
@@ -79,7 +91,7 @@ absl::Status ValidateConstant(const v1::Constant& constant, int depth) {
       }
       return absl::OkStatus();
     case V::kDtypeValue:
-      if (!IsElementType(constant.dtype_value())) {
+      if (!IsDtypeName(constant.dtype_value())) {
         return InvalidArgument(fmt::format("has unknown dtype '{}'",
                                            Shown(constant.dtype_value())));
       }
