@@ -1,0 +1,156 @@
+"""From an exception and a compiler's flood to one finding."""
+
+import re
+
+from kernelfleet_runner import module_loader, triton_api
+
+MAX_MESSAGE = 1000
+MAX_LINE = 400
+
+# Failures known by their words: (pattern, outcome, name). The outcome "" keeps
+# what the stage says. Sources: measured on Triton 3.2-3.9, and public reports
+# named beside the row.
+KNOWN = [
+    (r"Value '(sm_\w+)' is not defined for option 'gpu-name'",
+     "unsupported_target", "ptxas_too_old"),
+    (r"unsupported target: '(\w+)'", "unsupported_target", "unknown_arch"),
+    (r"compatible backends for target", "unsupported_target", "no_backend"),
+    # FlagTree 820: the wrong clang for the backend, not the kernel's fault.
+    (r"HSACOError|Unknown command line argument '-", "unsupported_target",
+     "wrong_clang"),
+    (r"ROCm linker .* not found|ld\.lld.* not found", "unsupported_target",
+     "no_linker"),
+    # triton 10666 and 10701, FlagTree 667: a lowering bug, often cured by a
+    # newer Triton or with buffer ops off.
+    (r"LLVM Translation failed for operation: "
+     r"builtin\.unrealized_conversion_cast", "", "leftover_cast"),
+    # triton 7011: an atomic type that the target has no instruction for.
+    (r"Cannot select.*BUFFER_ATOMIC", "", "unsupported_atomic"),
+    (r"Cannot select", "", "no_instruction"),
+]
+
+# (pattern with `required` and `limit`, resource). Numbers may be hexadecimal.
+RESOURCES = [
+    (r"out of resource: (?P<name>[\w ]+), Required: (?P<required>\d+), "
+     r"Hardware limit: (?P<limit>\d+)", None),
+    (r"local memory \((?P<required>\d+)\) exceeds limit \((?P<limit>\d+)\)",
+     "shared memory"),
+    (r"too much shared data \((?P<required>0x[0-9a-f]+) bytes, "
+     r"(?P<limit>0x[0-9a-f]+) max", "shared memory"),
+]
+
+
+class Finding(Exception):
+    """An outcome and its Failure message, ready for the result."""
+
+    def __init__(self, outcome, **failure):
+        super().__init__(failure.get("message", ""))
+        self.outcome = outcome
+        self.failure = failure
+
+
+def overrun(resource, required, limit, stage):
+    return Finding(
+        "out_of_resources", stage=stage, error_class="OutOfResources",
+        message="%s: %d required, %d is the target's limit" %
+        (resource, required, limit),
+        resource=resource, required=required, limit=limit)
+
+
+def from_load_error(error, source):
+    failure = {"stage": error.stage, "error_class": error.error_class,
+               "message": _cap(str(error))}
+    if error.line and source is not None:
+        failure["line"] = source.user_line(error.line)
+        failure["column"] = error.column
+        failure["source_line"] = source.line_text(error.line)[:MAX_LINE]
+    return Finding("compile_error", **failure)
+
+
+def from_exception(error, stage, log, source, module):
+    """The finding for whatever triton.compile raised.
+
+    log: what the compilers printed to stderr meanwhile.
+    """
+    if isinstance(error, MemoryError):
+        return Finding("limit_exceeded", stage=stage, error_class="MemoryError",
+                       message="the attempt's memory limit is used up")
+    if isinstance(error, OSError) and error.errno == 27:  # EFBIG
+        return Finding("limit_exceeded", stage=stage, error_class="OSError",
+                       message="an artifact is larger than the limit")
+    cause = _last_cause(error)
+    text = "%s\n%s" % (cause, log)
+    message, line, column = _words(cause, log)
+    failure = {"stage": stage, "error_class": type(cause).__name__,
+               "message": _cap(message)}
+    position = _position(error, module) or (line, column)
+    if position[0]:
+        failure["line"] = source.user_line(position[0])
+        failure["column"] = position[1]
+        failure["source_line"] = source.line_text(position[0])[:MAX_LINE]
+    for pattern, resource in RESOURCES:
+        match = re.search(pattern, text)
+        if match:
+            failure["resource"] = resource or match.group("name")
+            failure["required"] = int(match.group("required"), 0)
+            failure["limit"] = int(match.group("limit"), 0)
+            return Finding("out_of_resources", **failure)
+    for pattern, outcome, name in KNOWN:
+        if re.search(pattern, text):
+            failure["known_as"] = name
+            return Finding(outcome or "compile_error", **failure)
+    return Finding("compile_error", **failure)
+
+
+def _chain(error):
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _last_cause(error):
+    causes = list(_chain(error))
+    # A CompilationError around an ordinary exception says where; the inner one
+    # says what. Triton's own inner errors say both.
+    return causes[-1]
+
+
+def _words(cause, log):
+    """(message, line, column) of the failure's own words."""
+    message = getattr(cause, "error_message", None) or str(cause)
+    for text in (message, log):
+        match = re.search(r"^ptxas.*?(?:error|fatal)\s*:\s*(.*)$", text, re.M)
+        if match:
+            return "ptxas: " + match.group(1), 0, 0
+    match = re.search(r"^(?:\S*?:(\d+):(\d+): |loc\(.*?\): )?error: (.*)$",
+                      log, re.M)
+    if match and (not str(message) or "PassManager" in message or
+                  "failed" in message):
+        return (match.group(3), int(match.group(1) or 0),
+                int(match.group(2) or 0))
+    lines = [line for line in message.splitlines() if line.strip()]
+    return " ".join(lines[:8]) or type(cause).__name__, 0, 0
+
+
+def _position(error, module):
+    """(line, column) in the module of the innermost frame of the user's."""
+    functions = [triton_api.jit_function(value)
+                 for value in vars(module).values()] if module else []
+    found = None
+    for cause in _chain(error):
+        node, src = getattr(cause, "node", None), getattr(cause, "src", None)
+        if not hasattr(node, "lineno"):
+            continue
+        for function in functions:
+            if function is not None and src == function.src and \
+                    function.__module__ == module_loader.MODULE_NAME:
+                line, indent = triton_api.first_line(function)
+                found = (line + node.lineno - 1, indent + node.col_offset + 1)
+    return found
+
+
+def _cap(text):
+    text = text.strip()
+    if len(text) <= MAX_MESSAGE:
+        return text
+    return text[:MAX_MESSAGE] + " [%d more]" % (len(text) - MAX_MESSAGE)
