@@ -78,11 +78,10 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
   return ReadAll(fd.get(), path, max_bytes);
 }
 
-absl::StatusOr<std::string> ReadFileBeneath(const std::string& directory,
-                                            const std::string& name,
-                                            int64_t max_bytes) {
+absl::StatusOr<Fd> OpenBeneath(const std::string& directory,
+                               const std::string& name) {
   Fd root(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root.valid()) return ErrnoError(directory, errno);
+  if (!root.valid()) return ErrnoError(Printable(directory), errno);
   struct open_how how = {};
   how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
@@ -91,10 +90,21 @@ absl::StatusOr<std::string> ReadFileBeneath(const std::string& directory,
   if (!fd.valid()) return ErrnoError(Printable(name), errno);
   struct stat info = {};
   if (::fstat(fd.get(), &info) != 0) return ErrnoError(Printable(name), errno);
+  if (!S_ISREG(info.st_mode)) {
+    return InvalidArgument(
+        fmt::format("{}: not a regular file", Printable(name)));
+  }
   if (info.st_nlink > 1) {
     return InvalidArgument(
         fmt::format("{}: has {} links", Printable(name), info.st_nlink));
   }
+  return fd;
+}
+
+absl::StatusOr<std::string> ReadFileBeneath(const std::string& directory,
+                                            const std::string& name,
+                                            int64_t max_bytes) {
+  KF_ASSIGN_OR_RETURN(Fd fd, OpenBeneath(directory, name));
   return ReadAll(fd.get(), name, max_bytes);
 }
 

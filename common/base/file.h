@@ -41,9 +41,13 @@ class Fd {
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      int64_t max_bytes = int64_t{1} << 30);
 
-// Like ReadFile for a name inside `directory` that an untrusted process could
+// Opens for reading a name inside `directory` that an untrusted process could
 // write: refuses symbolic links, anything not a regular file, and files with
 // more than one link.
+absl::StatusOr<Fd> OpenBeneath(const std::string& directory,
+                               const std::string& name);
+
+// Like ReadFile, opened as OpenBeneath does.
 absl::StatusOr<std::string> ReadFileBeneath(const std::string& directory,
                                             const std::string& name,
                                             int64_t max_bytes);
