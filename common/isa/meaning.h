@@ -109,6 +109,8 @@ enum class Look : uint8_t {
   kScalarWrite,
   kScalarCopy,
   kConstantBank,
+  kCopyBytes,
+  kTarget,
 };
 
 struct Meaning {
