@@ -28,6 +28,9 @@ inline constexpr int kMaxChunkBytes = 256 << 10;
 inline constexpr int64_t kMaxBlobBytes = int64_t{256} << 20;
 inline constexpr int kMaxDigestsPerCall = 4096;
 
+// A connection without calls; agents always have one parked.
+inline constexpr absl::Duration kMaxConnectionIdle = absl::Minutes(10);
+
 // The longest that Lease and ReadLog stay parked.
 inline constexpr absl::Duration kMaxLongPoll = absl::Seconds(30);
 
