@@ -30,8 +30,8 @@ void TakeEnvironment(const Json& environment, AttemptSpec* spec) {
 
 // Compilers say why they give up in one line, often far above the end of
 // their dump; failing that, the last line.
-std::string LastWords(const std::string& dir) {
-  std::ifstream in(dir + "/stderr.txt", std::ios::binary | std::ios::ate);
+std::string LastWords(const std::string& path) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in) return "";
   const std::streamoff size = in.tellg();
   in.seekg(size > kTailBytes ? size - kTailBytes : 0);
@@ -66,6 +66,15 @@ bool HasResult(const std::string& path) {
          info.st_size > 0;
 }
 
+// Aborts known by their words; the names are those of failures.py, which sees
+// what does not kill the process.
+const char* KnownAs(const std::string& words) {
+  if (words.find("Cannot select") == std::string::npos) return nullptr;
+  return words.find("BUFFER_ATOMIC") == std::string::npos
+             ? "no_instruction"
+             : "unsupported_atomic";
+}
+
 struct Finding {
   const char* outcome;
   std::string message;
@@ -84,7 +93,9 @@ Finding Explain(const AttemptSpec& spec, const AttemptEnd& end) {
             std::string("still running after ") + limit + " and killed"};
   }
   if (end.cancelled) return {"skipped", "cancelled"};
-  const std::string words = LastWords(spec.dir);
+  // A compiler that died was writing to its own log (compiler_log.py).
+  std::string words = LastWords(spec.dir + "/compiler.log");
+  if (words.empty()) words = LastWords(spec.dir + "/stderr.txt");
   if (end.signal != 0) {
     return {"crashed", "the process died of " + SignalName(end.signal) +
                            (words.empty() ? "" : ": " + words)};
@@ -151,6 +162,9 @@ bool SettleResult(const AttemptSpec& spec, const AttemptEnd& end) {
   JsonObject failure;
   failure.Add("stage", end.stage).Add("message", finding.message);
   if (end.signal != 0 && !end.timed_out) failure.Add("signal", end.signal);
+  if (const char* name = KnownAs(finding.message)) {
+    failure.Add("known_as", name);
+  }
   if (end.exit_status > 0) failure.Add("exit_status", end.exit_status);
   const std::string text = JsonObject()
                                .Add("outcome", finding.outcome)

@@ -3,6 +3,8 @@
 import importlib
 import json
 import os
+import resource
+import tempfile
 import time
 import traceback
 
@@ -41,9 +43,11 @@ def run_attempt(directory, environment):
     os.environ.setdefault(FP_FUSION, "1")
     scratch = os.path.join(directory, "scratch")
     os.makedirs(scratch, exist_ok=True)
-    os.environ["TMPDIR"] = scratch
+    os.environ["TMPDIR"] = tempfile.tempdir = scratch
     result = run_phase(request)
     result["total_ms"] = (time.perf_counter() - started) * 1e3
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    result["peak_rss_bytes"] = usage.ru_maxrss << 10
     write_result(result)
     remove_tree(scratch)
 

@@ -1,6 +1,15 @@
 """A CompileCase as Triton wants it: types, values, hints, options."""
 
+import re
+
 from kernelfleet_runner import triton_api
+
+# Triton's element types in signatures (`type_canonicalisation_dict` and the
+# front end's own table), and its descriptors.
+ELEMENTS = ("i1 i8 i16 i32 i64 u1 u8 u16 u32 u64 fp16 bf16 fp32 fp64 fp8e4nv "
+            "fp8e5 fp8e4b8 fp8e5b16 fp8e4b15").split()
+TYPE = re.compile(r"\**(k?(%s)|nvTmaDesc)$|tensordesc<.*>$" %
+                  "|".join(ELEMENTS))
 
 
 class CaseError(Exception):
@@ -17,7 +26,7 @@ class Case:
         self.options = options
 
 
-def read_case(message, kernel, module):
+def read_case(message, kernel, module, known_options):
     names = list(kernel.arg_names)
     args = {}
     for arg in message.get("args", []):
@@ -37,7 +46,8 @@ def read_case(message, kernel, module):
             signature[param.name] = read_type(arg.get("type", ""), param.name)
             hints[param.name] = _hints(arg)
     return Case(signature, constants, hints,
-                read_options(message.get("options", {}), module))
+                read_options(message.get("options", {}), module,
+                             known_options))
 
 
 def _default(param):
@@ -60,6 +70,9 @@ def read_type(text, name):
         raise CaseError("parameter '%s' has no type" % name)
     if text.startswith("(") and text.endswith(")"):
         return tuple(read_type(item, name) for item in _split(text[1:-1]))
+    if not TYPE.match(text):
+        raise CaseError("parameter '%s': Triton has no type '%s'" %
+                        (name, text[:80]))
     return text
 
 
@@ -105,10 +118,14 @@ def _function(name, module):
     return value
 
 
-def read_options(message, module):
+def read_options(message, module, known):
+    """Compile options by name. Compiling ignores an unknown one, launching
+    refuses it: so does this."""
     options = {name: int(message[name])
                for name in ("num_warps", "num_stages", "num_ctas")
                if int(message.get(name, 0))}
     for name, value in message.get("extra", {}).items():
+        if name not in known:
+            raise CaseError("this backend has no option '%s'" % name)
         options[name] = constant(value, module)
     return options

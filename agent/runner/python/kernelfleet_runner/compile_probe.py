@@ -74,7 +74,8 @@ def compile_case(request, message, target, source, module, kernel, result):
     os.environ["TRITON_CACHE_DIR"] = cache
     log = CompilerLog()
     try:
-        case = case_module.read_case(message, kernel, module)
+        case = case_module.read_case(message, kernel, module,
+                                     triton_api.option_names(target))
         with log:
             src = triton_api.source(kernel, case.signature, case.constants,
                                     case.hints, target)

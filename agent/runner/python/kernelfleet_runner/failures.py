@@ -1,5 +1,7 @@
 """From an exception and a compiler's flood to one finding."""
 
+import errno
+import os
 import re
 
 from kernelfleet_runner import module_loader, triton_api
@@ -57,7 +59,22 @@ def overrun(resource, required, limit, stage):
         resource=resource, required=required, limit=limit)
 
 
+def over_limit(error):
+    """The finding if the attempt ran into one of its own limits, or None."""
+    if isinstance(error, MemoryError):
+        message = "the attempt's memory limit is used up"
+    elif isinstance(error, OSError) and error.errno == errno.EFBIG:
+        message = "a file grew to the attempt's limit"
+    else:
+        return None
+    return Finding("limit_exceeded", stage="import",
+                   error_class=type(error).__name__, message=message)
+
+
 def from_load_error(error, source):
+    cause = error.__cause__ or error.__context__
+    if isinstance(cause, BaseException) and over_limit(cause):
+        return over_limit(cause)
     failure = {"stage": error.stage, "error_class": error.error_class,
                "message": _cap(str(error))}
     if error.line and source is not None:
@@ -72,13 +89,11 @@ def from_exception(error, stage, log, source, module):
 
     log: what the compilers printed to stderr meanwhile.
     """
-    if isinstance(error, MemoryError):
-        return Finding("limit_exceeded", stage=stage, error_class="MemoryError",
-                       message="the attempt's memory limit is used up")
-    if isinstance(error, OSError) and error.errno == 27:  # EFBIG
-        return Finding("limit_exceeded", stage=stage, error_class="OSError",
-                       message="an artifact is larger than the limit")
-    cause = _last_cause(error)
+    limit = over_limit(error)
+    if limit:
+        limit.failure["stage"] = stage
+        return limit
+    cause = list(_chain(error))[-1]
     text = "%s\n%s" % (cause, log)
     message, line, column = _words(cause, log)
     failure = {"stage": stage, "error_class": type(cause).__name__,
@@ -98,21 +113,26 @@ def from_exception(error, stage, log, source, module):
     for pattern, outcome, name in KNOWN:
         if re.search(pattern, text):
             failure["known_as"] = name
+            if outcome:  # Not the source's fault, so no place in it.
+                failure.pop("line", None)
+                failure.pop("column", None)
+                failure.pop("source_line", None)
             return Finding(outcome or "compile_error", **failure)
     return Finding("compile_error", **failure)
 
 
 def _chain(error):
+    """The error and its causes, outermost first.
+
+    Around a user's mistake Triton wraps CompilationErrors, each of which says
+    where; some versions link them by `from`, some by being raised within.
+    """
     while error is not None:
         yield error
-        error = error.__cause__ or error.__context__
-
-
-def _last_cause(error):
-    causes = list(_chain(error))
-    # A CompilationError around an ordinary exception says where; the inner one
-    # says what. Triton's own inner errors say both.
-    return causes[-1]
+        inner = error.__cause__
+        if inner is None and hasattr(error, "node"):
+            inner = error.__context__
+        error = inner
 
 
 def _words(cause, log):
@@ -122,12 +142,14 @@ def _words(cause, log):
         match = re.search(r"^ptxas.*?(?:error|fatal)\s*:\s*(.*)$", text, re.M)
         if match:
             return "ptxas: " + match.group(1), 0, 0
-    match = re.search(r"^(?:\S*?:(\d+):(\d+): |loc\(.*?\): )?error: (.*)$",
+    # A pass or an assembler raises "failed" and prints its reason.
+    match = re.search(r"^(?:(\S*?):(\d+):(\d+): |loc\(.*?\): |\S+: )?error: (.*)$",
                       log, re.M)
-    if match and (not str(message) or "PassManager" in message or
-                  "failed" in message):
-        return (match.group(3), int(match.group(1) or 0),
-                int(match.group(2) or 0))
+    if match and not hasattr(cause, "node"):
+        path, line, column, message = match.groups()
+        if os.path.basename(path or "") == module_loader.FILE_NAME:
+            return message, int(line), int(column)
+        return message, 0, 0
     lines = [line for line in message.splitlines() if line.strip()]
     return " ".join(lines[:8]) or type(cause).__name__, 0, 0
 

@@ -14,8 +14,7 @@ WARP_SIZE = 32
 def missing(backends):
     """Why `tileir:` targets cannot be compiled here; "" if they can."""
     if BACKEND not in backends:
-        return ("this Triton has no tileir backend: `tileir:` targets need "
-                "nvtriton, or tile the kernel's TTIR with kernelfleet itself")
+        return "this Triton has no tileir backend; it comes with nvtriton"
     if os.environ.get("ENABLE_TILE") != "1":
         return ("nvtriton is installed but off: set ENABLE_TILE=1 in the "
                 "environment before Triton is imported")

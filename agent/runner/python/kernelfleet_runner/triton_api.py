@@ -130,6 +130,12 @@ def _attrs_descriptor(position, hints, target):
     return attrs
 
 
+def option_names(target):
+    """Names of the options that the target's backend knows."""
+    backend = triton_compiler.make_backend(target)
+    return set(vars(backend.parse_options({})))
+
+
 def first_line(function):
     """Line of `def` in the module; error positions count from there."""
     lines, begin = inspect.getsourcelines(function.fn)
@@ -185,12 +191,16 @@ def compile_source(src, target, options, watch):
 
     backend_class.add_stages = watched
     src.make_ir = watch.timed("frontend", src.make_ir)
-    run = _keep_ptxas_log(watch)
+    # The module of the backend; 3.2 loads it under no name that one could ask.
+    names = add_stages.__globals__
+    if "subprocess" in names:
+        names["subprocess"] = _Subprocess(watch)
     try:
         return triton.compile(src, target=target, options=options)
     finally:
         backend_class.add_stages = add_stages
-        _restore(run)
+        if "subprocess" in names:
+            names["subprocess"] = subprocess
 
 
 class _Subprocess:
@@ -214,18 +224,6 @@ class _Subprocess:
             if isinstance(log, str) and os.path.exists(log):
                 with open(log, errors="replace") as file:
                     self._watch.ptxas_log = file.read(1 << 20)
-
-
-def _keep_ptxas_log(watch):
-    module = sys.modules.get("triton.backends.nvidia.compiler")
-    if module is not None and hasattr(module, "subprocess"):
-        module.subprocess = _Subprocess(watch)
-    return module
-
-
-def _restore(module):
-    if module is not None and hasattr(module, "subprocess"):
-        module.subprocess = subprocess
 
 
 def tool(name):
