@@ -1,10 +1,16 @@
 """Phase env_probe: what this Python prefix can compile, proved by compiling."""
 
+import glob
+import hashlib
 import json
 import os
 import platform
+import re
+import subprocess
 import sys
 from importlib import metadata
+
+import triton
 
 from kernelfleet_runner import triton_api, warm
 
@@ -47,12 +53,47 @@ def capability(backend, arch):
 
 def facts():
     found = {"backends": ",".join(sorted(triton_api.backends))}
-    for key, value in buffer_ops().items():
-        found[key] = value
+    found.update(wheel())
+    found.update(buffer_ops())
     for name in ("nvidia-cuda-tileiras", "cuda-tile", "pybind11", "numpy"):
         if _version(name):
             found[name] = _version(name)
     return found
+
+
+def wheel():
+    """Which build of Triton this is: versions alone do not tell builds apart."""
+    folder = os.path.dirname(triton.__file__)
+    found = {"triton.path": folder}
+    for name in ("triton", "pytorch-triton", "pytorch-triton-rocm"):
+        record = _record(name)
+        if record:
+            found["triton.record_sha256"] = hashlib.sha256(record).hexdigest()
+            break
+    tools = glob.glob(os.path.join(folder, "backends", "*", "bin", "*"))
+    for path in sorted(tools):
+        version = _tool_version(path)
+        if version:
+            found[os.path.basename(path)] = version
+    return found
+
+
+def _record(package):
+    try:
+        return (metadata.distribution(package).read_text("RECORD") or "").encode()
+    except metadata.PackageNotFoundError:
+        return b""
+
+
+def _tool_version(path):
+    """"12.9.86" of a CUDA tool; "" for what does not say."""
+    try:
+        out = subprocess.run([path, "--version"], capture_output=True,
+                             text=True, timeout=10, check=False).stdout
+    except OSError:
+        return ""
+    match = re.search(r", V([0-9.]+)", out)
+    return match.group(1) if match else ""
 
 
 def buffer_ops():
