@@ -99,7 +99,7 @@ def from_exception(error, stage, log, source, module):
     failure = {"stage": stage, "error_class": type(cause).__name__,
                "message": _cap(message)}
     position = _position(error, module) or (line, column)
-    if position[0]:
+    if position[0] and source is not None:
         failure["line"] = source.user_line(position[0])
         failure["column"] = position[1]
         failure["source_line"] = source.line_text(position[0])[:MAX_LINE]
