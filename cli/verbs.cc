@@ -13,7 +13,8 @@ namespace kernelfleet::cli {
 namespace {
 
 // The one table: help, completion and main() read it.
-constexpr const Verb* kVerbs[] = {&kVersionVerb, &kHelpVerb, &kCompletionVerb};
+constexpr const Verb* kVerbs[] = {&kLowerTileIrVerb, &kVersionVerb, &kHelpVerb,
+                                  &kCompletionVerb};
 
 }  // namespace
 

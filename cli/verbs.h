@@ -21,6 +21,7 @@ extern const Verb kQueryVerb;
 extern const Verb kDevVerb;
 extern const Verb kScanIsaVerb;
 extern const Verb kCheckEnvVerb;
+extern const Verb kLowerTileIrVerb;
 extern const Verb kCompletionVerb;
 extern const Verb kVersionVerb;
 extern const Verb kHelpVerb;

@@ -1,0 +1,403 @@
+// Loops, branches and the function's own blocks.
+#include <algorithm>
+
+#include "common/tileir/rules.h"
+#include "fmt/format.h"
+
+namespace kernelfleet::tileir {
+namespace {
+
+// The lowered forms of `values` from place `from` on; nothing when one was
+// refused.
+std::optional<std::vector<ValueId>> UseAll(
+    const Lowering& lowering, const std::vector<ttir::ValueId>& values,
+    size_t from = 0) {
+  std::vector<ValueId> used;
+  for (size_t i = from; i < values.size(); ++i) {
+    if (!lowering.IsLowered(values[i])) return std::nullopt;
+    used.push_back(lowering.Use(values[i]));
+  }
+  return used;
+}
+
+bool HasDescriptor(const Lowering& lowering,
+                   const std::vector<ttir::ValueId>& values) {
+  return std::any_of(values.begin(), values.end(), [&](ttir::ValueId value) {
+    return lowering.TypeOf(value).kind == ttir::Type::Kind::kDescriptor;
+  });
+}
+
+bool SameTypes(const Lowering& lowering, const std::vector<ttir::ValueId>& a,
+               size_t from_a, const std::vector<ttir::ValueId>& b,
+               size_t from_b) {
+  if (a.size() - from_a != b.size() - from_b) return false;
+  for (; from_a < a.size(); ++from_a, ++from_b) {
+    if (lowering.TypeOf(a[from_a]) != lowering.TypeOf(b[from_b])) return false;
+  }
+  return true;
+}
+
+void EmitEnd(Lowering& lowering, Code code, std::vector<ValueId> operands) {
+  Op end;
+  end.code = code;
+  end.operands = std::move(operands);
+  lowering.EmitOp(std::move(end));
+}
+
+// Makes the arguments of a region and binds them.
+void BindArguments(Lowering& lowering,
+                   const std::vector<ttir::ValueId>& arguments, Block* body) {
+  for (const ttir::ValueId argument : arguments) {
+    const ValueId made =
+        lowering.kernel().NewValue(lowering.TypeId_(lowering.TypeOf(argument)));
+    body->arguments.push_back(made);
+    lowering.Bind(argument, made);
+  }
+}
+
+void MakeResults(Lowering& lowering, const ttir::Op& op, Op* made) {
+  for (const ttir::ValueId result : op.results) {
+    made->results.push_back(
+        lowering.kernel().NewValue(lowering.TypeId_(lowering.TypeOf(result))));
+  }
+}
+
+void EmitWithResults(Lowering& lowering, const ttir::Op& op, Op made) {
+  const std::vector<ValueId> results = made.results;
+  lowering.EmitOp(std::move(made));
+  for (size_t i = 0; i < results.size(); ++i) {
+    lowering.Bind(op.results[i], results[i]);
+  }
+}
+
+// The only block of a region that ends in `terminator`; null otherwise.
+const ttir::Block* OnlyBlock(const ttir::Region& region,
+                             std::string_view terminator) {
+  if (region.blocks.size() != 1 || region.blocks[0].ops.empty() ||
+      region.blocks[0].ops.back().name != terminator) {
+    return nullptr;
+  }
+  return &region.blocks[0];
+}
+
+void LowerAllButLast(Lowering& lowering, const ttir::Block& block) {
+  for (size_t i = 0; i + 1 < block.ops.size(); ++i) {
+    lowering.LowerOp(block.ops[i]);
+  }
+}
+
+// A loop's own num_stages, while its body is lowered.
+class LoopScope {
+ public:
+  LoopScope(Lowering& lowering, const ttir::Op& op)
+      : lowering_(lowering), outer_(lowering.latency()) {
+    ++lowering_.loop_depth;
+    if (const auto stages = IntegerOf(op, "tt.num_stages")) {
+      lowering_.set_latency(
+          static_cast<int>(std::clamp<int64_t>(*stages, 1, 10)));
+    }
+  }
+  ~LoopScope() {
+    --lowering_.loop_depth;
+    lowering_.set_latency(outer_);
+  }
+
+ private:
+  Lowering& lowering_;
+  const int outer_;
+};
+
+Refusal For(Lowering& lowering, const ttir::Op& op, const Rule&) {
+  if (op.operands.size() < 3 || op.regions.size() != 1) {
+    return "malformed: no bounds or no body";
+  }
+  if (HasDescriptor(lowering, op.operands)) {
+    return "a tensor descriptor that changes in a loop";
+  }
+  const ttir::Block* body = OnlyBlock(op.regions[0], "scf.yield");
+  // A loop without values may be printed without its yield.
+  static const ttir::Op kYield = [] {
+    ttir::Op yield;
+    yield.name = "scf.yield";
+    return yield;
+  }();
+  const bool implicit =
+      body == nullptr && op.results.empty() && op.regions[0].blocks.size() == 1;
+  if (implicit) body = &op.regions[0].blocks[0];
+  if (body == nullptr || body->arguments.empty()) return "malformed: no body";
+  const ttir::Op& yield = implicit ? kYield : body->ops.back();
+  const ttir::Type& counter = lowering.TypeOf(body->arguments[0]);
+  if (!SameTypes(lowering, op.operands, 3, op.results, 0) ||
+      !SameTypes(lowering, body->arguments, 1, op.results, 0) ||
+      !SameTypes(lowering, yield.operands, 0, op.results, 0) ||
+      !ttir::IsInteger(counter.scalar) || counter.tensor ||
+      lowering.TypeOf(op.operands[0]) != counter ||
+      lowering.TypeOf(op.operands[1]) != counter ||
+      lowering.TypeOf(op.operands[2]) != counter) {
+    return "malformed: loop values of different types";
+  }
+  Op loop;
+  loop.code = Code::kFor;
+  loop.operands = *UseAll(lowering, op.operands);
+  if (op.Find("unsignedCmp") != nullptr) {
+    if (lowering.options().version_minor < 2) {
+      return "an unsigned loop needs bytecode 13.2";
+    }
+    loop.attributes.push_back(Number(Key::kUnsignedCmp, 1));
+  }
+  Block inside;
+  bool complete = true;
+  const LoopScope scope(lowering, op);
+  lowering.Inside(&inside, [&] {
+    BindArguments(lowering, body->arguments, &inside);
+    const size_t count = body->ops.size() - (implicit ? 0 : 1);
+    for (size_t i = 0; i < count; ++i) lowering.LowerOp(body->ops[i]);
+    auto yielded = UseAll(lowering, yield.operands);
+    complete = yielded.has_value();
+    if (complete) EmitEnd(lowering, Code::kContinue, *std::move(yielded));
+  });
+  if (!complete) return std::nullopt;
+  loop.regions.push_back(std::move(inside));
+  MakeResults(lowering, op, &loop);
+  EmitWithResults(lowering, op, std::move(loop));
+  return std::nullopt;
+}
+
+// One side of an if; false when something in it was refused.
+bool LowerBranch(Lowering& lowering, const ttir::Region& region, Block* made) {
+  bool complete = true;
+  lowering.Inside(made, [&] {
+    std::vector<ValueId> yielded;
+    if (!region.blocks.empty()) {
+      const ttir::Block& block = region.blocks[0];
+      const bool ends =
+          !block.ops.empty() && block.ops.back().name == "scf.yield";
+      const size_t count = block.ops.size() - (ends ? 1 : 0);
+      for (size_t i = 0; i < count; ++i) lowering.LowerOp(block.ops[i]);
+      if (ends) {
+        auto used = UseAll(lowering, block.ops.back().operands);
+        complete = used.has_value();
+        if (complete) yielded = *std::move(used);
+      }
+    }
+    EmitEnd(lowering, Code::kYield, std::move(yielded));
+  });
+  return complete;
+}
+
+Refusal If(Lowering& lowering, const ttir::Op& op, const Rule&) {
+  const ttir::Type& truth = lowering.TypeOf(op.operands[0]);
+  if (op.regions.size() != 2 || truth.scalar != Scalar::kI1 || truth.tensor) {
+    return "malformed: no condition or no branches";
+  }
+  if (HasDescriptor(lowering, op.results)) {
+    return "a tensor descriptor chosen by a branch";
+  }
+  for (const ttir::Region& region : op.regions) {
+    if (region.blocks.size() > 1 ||
+        (region.blocks.empty() && !op.results.empty())) {
+      return "malformed: a branch of several blocks";
+    }
+    const bool ends = !region.blocks.empty() && !region.blocks[0].ops.empty() &&
+                      region.blocks[0].ops.back().name == "scf.yield";
+    if (ends ? !SameTypes(lowering, region.blocks[0].ops.back().operands, 0,
+                          op.results, 0)
+             : !op.results.empty()) {
+      return "malformed: a branch yields other types";
+    }
+  }
+  Op made;
+  made.code = Code::kIf;
+  made.operands = {lowering.Use(op.operands[0])};
+  bool complete = true;
+  for (const ttir::Region& region : op.regions) {
+    made.regions.emplace_back();
+    Block branch;
+    complete &= LowerBranch(lowering, region, &branch);
+    made.regions.back() = std::move(branch);
+  }
+  if (!complete) return std::nullopt;
+  MakeResults(lowering, op, &made);
+  EmitWithResults(lowering, op, std::move(made));
+  return std::nullopt;
+}
+
+// The part of a while's body after the test: leave, or go on with `after`.
+bool LowerWhileBody(Lowering& lowering, const ttir::Block& before,
+                    const ttir::Block& after, Block* inside) {
+  BindArguments(lowering, before.arguments, inside);
+  LowerAllButLast(lowering, before);
+  const auto tested = UseAll(lowering, before.ops.back().operands);
+  if (!tested.has_value()) return false;
+  const std::vector<ValueId> values(tested->begin() + 1, tested->end());
+  Op test;
+  test.code = Code::kIf;
+  test.operands = {tested->front()};
+  test.regions.resize(2);
+  Block stay;
+  lowering.Inside(&stay, [&] { EmitEnd(lowering, Code::kYield, {}); });
+  Block leave;
+  lowering.Inside(&leave, [&] { EmitEnd(lowering, Code::kBreak, values); });
+  test.regions[0] = std::move(stay);
+  test.regions[1] = std::move(leave);
+  lowering.EmitOp(std::move(test));
+  for (size_t i = 0; i < values.size(); ++i) {
+    lowering.Bind(after.arguments[i], values[i]);
+  }
+  LowerAllButLast(lowering, after);
+  const auto next = UseAll(lowering, after.ops.back().operands);
+  if (next.has_value()) EmitEnd(lowering, Code::kContinue, *next);
+  return next.has_value();
+}
+
+Refusal While(Lowering& lowering, const ttir::Op& op, const Rule&) {
+  if (op.regions.size() != 2) return "malformed: no two regions";
+  const ttir::Block* before = OnlyBlock(op.regions[0], "scf.condition");
+  const ttir::Block* after = OnlyBlock(op.regions[1], "scf.yield");
+  if (before == nullptr || after == nullptr) return "malformed: no body";
+  const std::vector<ttir::ValueId>& tested = before->ops.back().operands;
+  if (tested.empty() || lowering.TypeOf(tested[0]).scalar != Scalar::kI1 ||
+      lowering.TypeOf(tested[0]).tensor ||
+      !SameTypes(lowering, op.operands, 0, before->arguments, 0) ||
+      !SameTypes(lowering, after->ops.back().operands, 0, op.operands, 0) ||
+      !SameTypes(lowering, tested, 1, after->arguments, 0) ||
+      !SameTypes(lowering, op.results, 0, after->arguments, 0)) {
+    return "malformed: loop values of different types";
+  }
+  if (HasDescriptor(lowering, op.operands) ||
+      HasDescriptor(lowering, op.results)) {
+    return "a tensor descriptor that changes in a loop";
+  }
+  Op loop;
+  loop.code = Code::kLoop;
+  loop.operands = *UseAll(lowering, op.operands);
+  Block inside;
+  bool complete = true;
+  const LoopScope scope(lowering, op);
+  lowering.Inside(&inside, [&] {
+    complete = LowerWhileBody(lowering, *before, *after, &inside);
+  });
+  if (!complete) return std::nullopt;
+  loop.regions.push_back(std::move(inside));
+  MakeResults(lowering, op, &loop);
+  EmitWithResults(lowering, op, std::move(loop));
+  return std::nullopt;
+}
+
+constexpr Rule kRules[] = {
+    {"scf.for", For, kAny, kAny, Check::kNone, Code::kFor},
+    {"scf.if", If, 1, kAny, Check::kNone, Code::kIf},
+    {"scf.while", While, kAny, kAny, Check::kNone, Code::kLoop},
+};
+
+// The function's blocks as nested ifs: each block is lowered where it is
+// reached, so a block with two ways into it is lowered twice.
+class BlockWalker {
+ public:
+  BlockWalker(Lowering& lowering, const ttir::Region& region)
+      : lowering_(lowering), region_(region) {}
+
+  void Walk(size_t number);
+
+ private:
+  // Lowered blocks, copies counted; past it the nest would explode.
+  static constexpr int kMaxBlocks = 256;
+
+  bool OnlyReturns(const ttir::Successor& successor) const {
+    const auto place = static_cast<size_t>(successor.block);
+    return place < region_.blocks.size() &&
+           region_.blocks[place].ops.size() == 1 &&
+           region_.blocks[place].ops[0].name == "tt.return";
+  }
+  void Go(const ttir::Op& op, const ttir::Successor& successor);
+  void Branch(const ttir::Op& op);
+  void Return() { EmitEnd(lowering_, Code::kReturn, {}); }
+
+  Lowering& lowering_;
+  const ttir::Region& region_;
+  std::vector<size_t> path_;
+  int lowered_ = 0;
+};
+
+void BlockWalker::Go(const ttir::Op& op, const ttir::Successor& successor) {
+  const auto place = static_cast<size_t>(successor.block);
+  const auto& arguments = region_.blocks[place].arguments;
+  if (!SameTypes(lowering_, successor.arguments, 0, arguments, 0)) {
+    lowering_.Refuse(op, "malformed: block arguments of other types");
+    return;
+  }
+  if (std::find(path_.begin(), path_.end(), place) != path_.end()) {
+    lowering_.Refuse(op, "a loop made of jumps");
+    return;
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    lowering_.Bind(arguments[i], lowering_.Use(successor.arguments[i]));
+  }
+  Walk(place);
+}
+
+void BlockWalker::Branch(const ttir::Op& op) {
+  if (op.operands.size() != 1 || op.successors.size() != 2 ||
+      lowering_.TypeOf(op.operands[0]).scalar != Scalar::kI1) {
+    lowering_.Refuse(op, "malformed: no condition or no targets");
+    return;
+  }
+  if (!lowering_.IsLowered(op.operands[0])) return;
+  // An early return leaves the rest at this level.
+  std::optional<size_t> rest;
+  if (OnlyReturns(op.successors[0])) rest = 1;
+  if (OnlyReturns(op.successors[1])) rest = 0;
+  Op test;
+  test.code = Code::kIf;
+  test.operands = {lowering_.Use(op.operands[0])};
+  test.regions.resize(2);
+  for (size_t side = 0; side < 2; ++side) {
+    Block branch;
+    lowering_.Inside(&branch, [&] {
+      if (rest == side) {
+        EmitEnd(lowering_, Code::kYield, {});
+      } else {
+        Go(op, op.successors[side]);
+      }
+    });
+    test.regions[side] = std::move(branch);
+  }
+  lowering_.EmitOp(std::move(test));
+  if (rest.has_value()) {
+    Go(op, op.successors[*rest]);
+  } else {
+    Return();
+  }
+}
+
+void BlockWalker::Walk(size_t number) {
+  const ttir::Block& block = region_.blocks[number];
+  if (block.ops.empty()) return;
+  const ttir::Op& last = block.ops.back();
+  if (++lowered_ > kMaxBlocks) {
+    lowering_.Refuse(last, "too many branches that meet again");
+    return;
+  }
+  path_.push_back(number);
+  LowerAllButLast(lowering_, block);
+  if (last.name == "tt.return" && last.operands.empty()) {
+    Return();
+  } else if (last.name == "cf.br" && last.successors.size() == 1) {
+    Go(last, last.successors[0]);
+  } else if (last.name == "cf.cond_br") {
+    Branch(last);
+  } else {
+    lowering_.Refuse(last, "no counterpart in Tile IR");
+  }
+  path_.pop_back();
+}
+
+}  // namespace
+
+std::span<const Rule> ControlRules() { return kRules; }
+
+void LowerBody(Lowering& lowering, const ttir::Region& region) {
+  if (!region.blocks.empty()) BlockWalker(lowering, region).Walk(0);
+}
+
+}  // namespace kernelfleet::tileir
