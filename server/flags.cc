@@ -14,6 +14,7 @@ absl::StatusOr<Flags> ParseFlags(int argc, const char* const* argv) {
   std::string listen = rpc::ToString(rpc::Address());
   std::string durability = "full";
   bool insecure_plaintext = false;
+  bool reflection = false;
   CLI::App app("The coordinator of a kernelfleet: keeps jobs and results.",
                "kernelfleet-server");
   app.set_version_flag("--version", "kernelfleet-server " KERNELFLEET_VERSION);
@@ -25,7 +26,7 @@ absl::StatusOr<Flags> ParseFlags(int argc, const char* const* argv) {
   app.add_flag("--insecure-plaintext", insecure_plaintext,
                "Listen beyond loopback although nothing is encrypted or "
                "authenticated");
-  app.add_flag("--reflection", flags.server.reflection,
+  app.add_flag("--reflection", reflection,
                "Serve gRPC reflection, for grpcurl and the like");
   app.add_option("--log-level", flags.log_level,
                  "debug, info, warning, error or off")
@@ -51,6 +52,7 @@ absl::StatusOr<Flags> ParseFlags(int argc, const char* const* argv) {
         fmt::format("{}; see --help", Printable(error.what())));
   }
   if (insecure_plaintext) flags.server.plaintext = rpc::Plaintext::kAnywhere;
+  if (reflection) flags.server.reflection = Reflection::kOn;
   flags.server.durability =
       durability == "full" ? Durability::kFull : Durability::kNormal;
   KF_ASSIGN_OR_RETURN(flags.server.listen, rpc::ParseAddress(listen));

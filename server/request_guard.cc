@@ -26,8 +26,11 @@ class GuardFactory final
     : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
   grpc::experimental::Interceptor* CreateServerInterceptor(
-      grpc::experimental::ServerRpcInfo*) override {
-    return new Guard;
+      grpc::experimental::ServerRpcInfo* call) override {
+    // gRPC takes methods that nobody serves as bidirectional, which none of
+    // ours is: these are UNIMPLEMENTED in earnest.
+    using Type = grpc::experimental::ServerRpcInfo::Type;
+    return call->type() == Type::BIDI_STREAMING ? nullptr : new Guard;
   }
 };
 

@@ -67,15 +67,24 @@ CoordinatorOptions CoordinatorOptionsFor(const ServerOptions& options,
   return out;
 }
 
-// The plugin for one server; gRPC's own switch is for the whole process.
-class Reflection final : public grpc::ServerBuilderOption {
+// The reflection plugin, present exactly when asked for: gRPC's library adds it
+// to every server of a process that is linked with it.
+class ReflectionOption final : public grpc::ServerBuilderOption {
  public:
+  explicit ReflectionOption(Reflection reflection) : reflection_(reflection) {}
   void UpdateArguments(grpc::ChannelArguments*) override {}
   void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>*
                          plugins) override {
-    plugins->push_back(
-        std::make_unique<grpc::reflection::ProtoServerReflectionPlugin>());
+    auto plugin =
+        std::make_unique<grpc::reflection::ProtoServerReflectionPlugin>();
+    std::erase_if(*plugins, [&](const auto& other) {
+      return other->name() == plugin->name();
+    });
+    if (reflection_ == Reflection::kOn) plugins->push_back(std::move(plugin));
   }
+
+ private:
+  const Reflection reflection_;
 };
 
 void SetLimits(grpc::ServerBuilder& builder) {
@@ -141,7 +150,7 @@ absl::Status Server::Parts::Listen(const ServerOptions& options) {
   int port = 0;
   builder.AddListeningPort(rpc::ToString(options.listen), credentials, &port);
   SetLimits(builder);
-  if (options.reflection) builder.SetOption(std::make_unique<Reflection>());
+  builder.SetOption(std::make_unique<ReflectionOption>(options.reflection));
   services.push_back(MakeJobService(*coordinator, calls, reads));
   services.push_back(MakeNodeService(*coordinator, calls, disk));
   services.push_back(MakeBlobService(*blobs, disk));

@@ -19,12 +19,14 @@
 
 namespace kernelfleet::server {
 
+// Whether clients such as grpcurl may ask for the services' descriptions.
+enum class Reflection { kOff, kOn };
+
 struct ServerOptions {
   std::string data_dir;
   rpc::Address listen;
   rpc::Plaintext plaintext = rpc::Plaintext::kLoopbackOnly;
-  // The reflection plugin, for grpcurl and the like.
-  bool reflection = false;
+  Reflection reflection = Reflection::kOff;
   Durability durability = Durability::kFull;
   Clock* clock = &RealClock();
   Random* random = &SystemRandom();
