@@ -54,8 +54,8 @@ absl::Status CheckTarget(const v1::Target& target) {
 absl::Status CheckKernel(const v1::KernelSpec& kernel) {
   KF_RETURN_IF_ERROR(
       CheckName("a kernel's name", kernel.name(), kLongestName, Needed::kYes));
-  KF_RETURN_IF_ERROR(CheckName("a kernel's file", kernel.source_file(), 4096,
-                               Needed::kNo));
+  KF_RETURN_IF_ERROR(
+      CheckName("a kernel's file", kernel.source_file(), 4096, Needed::kNo));
   if (!IsDigest(kernel.module_digest())) {
     return InvalidArgument(fmt::format(
         "kernel {} does not name its module's blob: \"{}\" is no digest",

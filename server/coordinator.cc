@@ -62,8 +62,8 @@ struct Coordinator::Parts {
     if (record->state() != v1::TaskState::waiting) return;
     const std::string why = board.WhyWaiting(NeedsOf(head, record->spec()));
     if (why.empty()) return;
-    record->set_reason(record->reason().empty() ? why
-                                                : record->reason() + "; " + why);
+    record->set_reason(
+        record->reason().empty() ? why : record->reason() + "; " + why);
   }
   absl::StatusOr<std::shared_ptr<const v1::JobSpec>> SpecFrom(
       v1::SubmitRequest* request) const;
@@ -99,12 +99,12 @@ absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Open(
   p.started = clock.Steady();
   KF_ASSIGN_OR_RETURN(p.store,
                       Store::Open(p.options.data_dir, p.options.durability));
-  p.engine = std::make_unique<Engine>(p.options, *p.store, clock, random,
-                                      p.board);
+  p.engine =
+      std::make_unique<Engine>(p.options, *p.store, clock, random, p.board);
   KF_RETURN_IF_ERROR(p.engine->Rebuild());
-  KF_ASSIGN_OR_RETURN(
-      p.readers, ReaderPool::Open(Store::DatabasePath(p.options.data_dir),
-                                  std::max(1, p.options.readers)));
+  KF_ASSIGN_OR_RETURN(p.readers,
+                      ReaderPool::Open(Store::DatabasePath(p.options.data_dir),
+                                       std::max(1, p.options.readers)));
   p.logs = std::make_unique<LogBook>(JoinPath(p.options.data_dir, "logs"),
                                      p.options.log_cap_bytes);
   p.hub = std::make_shared<WatchHub>(
@@ -130,8 +130,8 @@ absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Open(
   return std::unique_ptr<Coordinator>(new Coordinator(std::move(parts)));
 }
 
-absl::StatusOr<std::shared_ptr<const v1::JobSpec>>
-Coordinator::Parts::SpecFrom(v1::SubmitRequest* request) const {
+absl::StatusOr<std::shared_ptr<const v1::JobSpec>> Coordinator::Parts::SpecFrom(
+    v1::SubmitRequest* request) const {
   auto spec = std::make_shared<v1::JobSpec>();
   if (request->spec_digest().empty()) {
     *spec = std::move(*request->mutable_spec());
@@ -185,8 +185,7 @@ void Coordinator::Submit(v1::SubmitRequest request,
 
 void Coordinator::CancelJob(v1::CancelJobRequest request,
                             Done<v1::CancelJobResponse> done) {
-  const absl::StatusOr<int64_t> job =
-      [&]() -> absl::StatusOr<int64_t> {
+  const absl::StatusOr<int64_t> job = [&]() -> absl::StatusOr<int64_t> {
     KF_ASSIGN_OR_RETURN(const ReaderPool::Lent reads, parts_->readers->Lend());
     return reads->FindJob(request.job_id());
   }();
@@ -204,9 +203,9 @@ void Coordinator::SetNodeState(v1::SetNodeStateRequest request,
   const absl::Status check = CheckNodeState(request);
   if (!check.ok()) return done(check);
   parts_->writer->Push(Make<v1::SetNodeStateResponse>(
-      std::move(done), [request = std::move(request)](
-                           Engine& engine,
-                           Answer<v1::SetNodeStateResponse>* answer) {
+      std::move(done),
+      [request = std::move(request)](Engine& engine,
+                                     Answer<v1::SetNodeStateResponse>* answer) {
         return engine.SetNodeState(request, answer);
       }));
 }
@@ -222,9 +221,9 @@ void Coordinator::Register(v1::RegisterRequest request,
         request.protocol(), kProtocol)));
   }
   parts_->writer->Push(Make<v1::RegisterResponse>(
-      std::move(done), [request = std::move(request)](
-                           Engine& engine,
-                           Answer<v1::RegisterResponse>* answer) {
+      std::move(done),
+      [request = std::move(request)](Engine& engine,
+                                     Answer<v1::RegisterResponse>* answer) {
         return engine.Register(request, answer);
       }));
 }
@@ -234,26 +233,25 @@ uint64_t Coordinator::Lease(v1::LeaseRequest request,
   const uint64_t call = ++parts_->last_call;
   // Parked once, even when its batch is tried again.
   auto once = std::make_shared<Done<v1::LeaseResponse>>(std::move(done));
-  parts_->writer->Push({[call, once, request = std::move(request)](
-                            Engine& engine) {
-                          if (*once) {
-                            engine.Park(call, request,
-                                        std::exchange(*once, nullptr));
-                          }
-                          return absl::OkStatus();
-                        },
-                        [once](const absl::Status& status) {
-                          if (*once) (*once)(status);
-                        }});
+  parts_->writer->Push(
+      {[call, once, request = std::move(request)](Engine& engine) {
+         if (*once) {
+           engine.Park(call, request, std::exchange(*once, nullptr));
+         }
+         return absl::OkStatus();
+       },
+       [once](const absl::Status& status) {
+         if (*once) (*once)(status);
+       }});
   return call;
 }
 
 void Coordinator::Heartbeat(v1::HeartbeatRequest request,
                             Done<v1::HeartbeatResponse> done) {
   parts_->writer->Push(Make<v1::HeartbeatResponse>(
-      std::move(done), [request = std::move(request)](
-                           Engine& engine,
-                           Answer<v1::HeartbeatResponse>* answer) {
+      std::move(done),
+      [request = std::move(request)](Engine& engine,
+                                     Answer<v1::HeartbeatResponse>* answer) {
         return engine.Heartbeat(request, answer);
       }));
 }
@@ -283,10 +281,10 @@ absl::StatusOr<v1::AppendLogResponse> Coordinator::AppendLog(
                         reads->FindAttempt(request.fence()));
     if (attempt.task != request.task_id() ||
         attempt.node != request.node_id()) {
-      return Error(absl::StatusCode::kPermissionDenied,
-                   fmt::format("attempt {} is not task {} on node {}",
-                               request.fence(), request.task_id(),
-                               request.node_id()));
+      return Error(
+          absl::StatusCode::kPermissionDenied,
+          fmt::format("attempt {} is not task {} on node {}", request.fence(),
+                      request.task_id(), request.node_id()));
     }
   }
   KF_ASSIGN_OR_RETURN(
@@ -306,9 +304,9 @@ absl::StatusOr<v1::JobDetail> Coordinator::GetJob(
   v1::JobDetail detail;
   KF_ASSIGN_OR_RETURN(*detail.mutable_summary(), reads->Summary(job));
   if (!request.omit_tasks() && detail.summary().tasks() > kMostTasksAtOnce) {
-    return FailedPrecondition(fmt::format(
-        "job {} has {} tasks: list them in pages (ListTasks)",
-        detail.summary().job_id(), detail.summary().tasks()));
+    return FailedPrecondition(
+        fmt::format("job {} has {} tasks: list them in pages (ListTasks)",
+                    detail.summary().job_id(), detail.summary().tasks()));
   }
   KF_ASSIGN_OR_RETURN(
       *detail.mutable_spec(),
@@ -424,14 +422,13 @@ uint64_t Coordinator::ReadLog(v1::ReadLogRequest request,
     done(std::move(response));
     return call;
   }
-  parts_->logs->Follow(call, attempt->fence, request.offset(),
-                       request.max_bytes(),
-                       parts_->clock.Steady() + parts_->options.longest_poll,
-                       std::move(done));
+  parts_->logs->Follow(
+      call, attempt->fence, request.offset(), request.max_bytes(),
+      parts_->clock.Steady() + parts_->options.longest_poll, std::move(done));
   // So that the writer's clock knows about it.
-  parts_->writer->Push({[](Engine&) { return absl::OkStatus(); },
-                        [](const absl::Status&) {}},
-                       Writer::Room::kAlways);
+  parts_->writer->Push(
+      {[](Engine&) { return absl::OkStatus(); }, [](const absl::Status&) {}},
+      Writer::Room::kAlways);
   return call;
 }
 

@@ -50,8 +50,8 @@ void Engine::AddOpenTask(OpenTask new_task) {
   const int64_t id = new_task.id;
   OpenJob& job = jobs_.at(new_task.job);
   job.tasks.insert(id);
-  OpenTask& task = tasks_.insert_or_assign(id, std::move(new_task))
-                       .first->second;
+  OpenTask& task =
+      tasks_.insert_or_assign(id, std::move(new_task)).first->second;
   const absl::Time now = clock_.Now();
   const absl::Duration steady = clock_.Steady();
   if (job.queue_timeout < absl::InfiniteDuration()) {
@@ -113,7 +113,8 @@ absl::Status Engine::Rebuild() {
   KF_ASSIGN_OR_RETURN(std::vector<Store::LoadedTask> tasks,
                       store_.LoadOpenTasks());
   // Node and environment pins stand in the job's head.
-  const absl::Duration until = steady + std::max(options_.lease, options_.grace);
+  const absl::Duration until =
+      steady + std::max(options_.lease, options_.grace);
   std::unordered_map<int64_t, v1::JobSpec> heads;
   for (Store::LoadedTask& each : tasks) {
     OpenTask& task = each.task;
@@ -190,16 +191,16 @@ absl::Status Engine::RunTimer(const Timer& timer) {
           job->second.summary.state() != v1::JobState::active) {
         return absl::OkStatus();
       }
-      return StopJob(job->second, v1::TaskState::failed,
-                     fmt::format("the job passed its total time of {} s",
-                                 absl::ToInt64Seconds(
-                                     job->second.total_timeout)));
+      return StopJob(
+          job->second, v1::TaskState::failed,
+          fmt::format("the job passed its total time of {} s",
+                      absl::ToInt64Seconds(job->second.total_timeout)));
     }
     case TimerKind::kAttempt: {
       const auto attempt = attempts_.find(timer.id);
       if (attempt == attempts_.end()) return absl::OkStatus();
-      const absl::Duration until = std::min(attempt->second.lease_until,
-                                            attempt->second.run_until);
+      const absl::Duration until =
+          std::min(attempt->second.lease_until, attempt->second.run_until);
       if (until > now) {
         StartTimer(until, TimerKind::kAttempt, timer.id);
         return absl::OkStatus();
@@ -210,11 +211,11 @@ absl::Status Engine::RunTimer(const Timer& timer) {
         return Lose(timer.id, Loss::kAttempt,
                     fmt::format("node {} overran the run time", node.id));
       }
-      return Lose(timer.id, silent ? Loss::kNode : Loss::kAttempt,
-                  silent ? fmt::format("node {} was lost: silent for {} s",
-                                       node.id,
-                                       absl::ToInt64Seconds(options_.lease))
-                         : fmt::format("node {} no longer holds it", node.id));
+      return Lose(
+          timer.id, silent ? Loss::kNode : Loss::kAttempt,
+          silent ? fmt::format("node {} was lost: silent for {} s", node.id,
+                               absl::ToInt64Seconds(options_.lease))
+                 : fmt::format("node {} no longer holds it", node.id));
     }
     case TimerKind::kNode: {
       const auto node = nodes_.find(timer.node);

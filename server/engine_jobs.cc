@@ -31,11 +31,11 @@ absl::Status Engine::Submit(std::shared_ptr<const v1::JobSpec> spec,
     KF_ASSIGN_OR_RETURN(const std::optional<Store::KnownJob> known,
                         store_.FindKey(spec->user(), key));
     if (known && known->body_sha256 != body) {
-      *answer = Error(
-          absl::StatusCode::kAlreadyExists,
-          fmt::format("the idempotency key belongs to job {}, which was "
-                      "submitted with another specification",
-                      known->job_id));
+      *answer =
+          Error(absl::StatusCode::kAlreadyExists,
+                fmt::format("the idempotency key belongs to job {}, which was "
+                            "submitted with another specification",
+                            known->job_id));
       return absl::OkStatus();
     }
     if (known) {
@@ -134,8 +134,8 @@ absl::Status Engine::Advance(OpenJob& job, int kernel) {
       KF_ASSIGN_OR_RETURN(records, store_.LoadRecords(job.id, kernel));
     }
     if (records.size() >= kMaxTasksPerKernel) {
-      LogError("workflow never ends", {{"job", job.summary.job_id()},
-                                       {"kernel", kernel}});
+      LogError("workflow never ends",
+               {{"job", job.summary.job_id()}, {"kernel", kernel}});
       return store_.SetJobReason(
           job.id, fmt::format("kernel {} has {} tasks and its workflow asks "
                               "for more: it was stopped there",
@@ -144,9 +144,8 @@ absl::Status Engine::Advance(OpenJob& job, int kernel) {
     Plan plan = options_.next(*spec, kernel, records);
     for (v1::Decision& decision : plan.decisions) {
       decision.set_kernel(kernel);
-      KF_ASSIGN_OR_RETURN(const bool news, store_.PutDecision(
-                                               job.id, decision,
-                                               clock_.Now()));
+      KF_ASSIGN_OR_RETURN(const bool news,
+                          store_.PutDecision(job.id, decision, clock_.Now()));
       if (!news) continue;
       KF_RETURN_IF_ERROR(Event(job, "decided", 0, "",
                                decision.verdict() + ": " + decision.text()));
@@ -199,8 +198,7 @@ absl::Status Engine::FinishIfDone(OpenJob& job) {
       job.planned < s.kernels()) {
     return absl::OkStatus();
   }
-  return Finish(job, s.failed() > 0 ? v1::JobState::failed
-                                    : v1::JobState::done,
+  return Finish(job, s.failed() > 0 ? v1::JobState::failed : v1::JobState::done,
                 fmt::format("{} done, {} failed", s.done(), s.failed()));
 }
 
@@ -259,10 +257,10 @@ absl::Status Engine::QueueClock(OpenTask& task) {
     StartTimer(clock_.Steady() + left, TimerKind::kQueueClock, task.id);
     return absl::OkStatus();
   }
-  return End(task, v1::TaskState::failed,
-             fmt::format("waited {} s in the queue: {}",
-                         absl::ToInt64Seconds(timeout),
-                         scheduler_.WhyWaiting(task.needs)));
+  return End(
+      task, v1::TaskState::failed,
+      fmt::format("waited {} s in the queue: {}", absl::ToInt64Seconds(timeout),
+                  scheduler_.WhyWaiting(task.needs)));
 }
 
 }  // namespace kernelfleet::server

@@ -17,9 +17,9 @@ namespace {
 constexpr absl::Duration kRunSlack = absl::Seconds(120);
 
 absl::Status Superseded(const std::string& node) {
-  return Error(absl::StatusCode::kAborted,
-               fmt::format("node {} has no such session: register again",
-                           node));
+  return Error(
+      absl::StatusCode::kAborted,
+      fmt::format("node {} has no such session: register again", node));
 }
 
 }  // namespace
@@ -73,8 +73,7 @@ absl::StatusOr<bool> Engine::Adopt(Node& node, const v1::HeldAttempt& held) {
   const absl::Duration until = clock_.Steady() + options_.lease;
   auto attempt = attempts_.find(held.fence());
   const auto task = tasks_.find(held.task_id());
-  const bool owns =
-      task != tasks_.end() && task->second.fence == held.fence();
+  const bool owns = task != tasks_.end() && task->second.fence == held.fence();
   if (attempt == attempts_.end()) {
     if (!owns || task->second.state != v1::TaskState::waiting) return false;
     // Given up, but nobody has taken the task since: the work goes on.
@@ -91,14 +90,13 @@ absl::StatusOr<bool> Engine::Adopt(Node& node, const v1::HeldAttempt& held) {
     KF_RETURN_IF_ERROR(Event(job, "leased", held.task_id(), node.id,
                              "the node is back and still has it"));
     attempt = attempts_
-                  .emplace(held.fence(),
-                           OpenAttempt{.fence = held.fence(),
-                                       .task = held.task_id(),
-                                       .node = node.id,
-                                       .gpu = row->gpu,
-                                       .environment_hash =
-                                           row->environment_hash,
-                                       .lease_until = until})
+                  .emplace(held.fence(), OpenAttempt{.fence = held.fence(),
+                                                     .task = held.task_id(),
+                                                     .node = node.id,
+                                                     .gpu = row->gpu,
+                                                     .environment_hash =
+                                                         row->environment_hash,
+                                                     .lease_until = until})
                   .first;
     node.fences.insert(held.fence());
     StartTimer(until, TimerKind::kAttempt, held.fence());
@@ -147,9 +145,9 @@ absl::Status Engine::Register(const v1::RegisterRequest& request,
   const std::set<int64_t> fences = node.fences;
   for (const int64_t fence : fences) {
     if (kept.contains(fence)) continue;
-    KF_RETURN_IF_ERROR(Lose(
-        fence, Loss::kNode,
-        fmt::format("node {} restarted and no longer has it", id)));
+    KF_RETURN_IF_ERROR(
+        Lose(fence, Loss::kNode,
+             fmt::format("node {} restarted and no longer has it", id)));
   }
   *answer = response;
   return absl::OkStatus();
@@ -181,12 +179,14 @@ void Engine::Park(uint64_t call, v1::LeaseRequest request, LeaseDone done) {
   absl::Duration wait = absl::Seconds(std::max(0.0, request.wait_s()));
   wait = std::min(wait, options_.longest_poll);
   const absl::Duration until = clock_.Steady() + wait;
-  ParkedLease lease{.call = call, .request = std::move(request),
-                    .done = std::move(done), .until = until,
-                    .status = {}, .response = {}};
+  ParkedLease lease{.call = call,
+                    .request = std::move(request),
+                    .done = std::move(done),
+                    .until = until,
+                    .status = {},
+                    .response = {}};
   const auto node = nodes_.find(lease.request.node_id());
-  if (node == nodes_.end() ||
-      node->second.session != lease.request.session()) {
+  if (node == nodes_.end() || node->second.session != lease.request.session()) {
     lease.status = Superseded(lease.request.node_id());
     answered_.push_back(std::move(lease));
     return;
@@ -248,9 +248,9 @@ absl::Status Engine::Serve(ParkedLease& lease, bool* granted) {
     });
     if (!taken) gpus.push_back(gpu);
   }
-  const auto pick = scheduler_.Take(
-      node.id, slots > 0, gpus,
-      [&](int64_t task) { return Admits(node.id, task); });
+  const auto pick =
+      scheduler_.Take(node.id, slots > 0, gpus,
+                      [&](int64_t task) { return Admits(node.id, task); });
   if (!pick) return absl::OkStatus();
   *granted = true;
   return Grant(lease, node, *pick);

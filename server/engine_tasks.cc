@@ -97,9 +97,9 @@ absl::Status Engine::CountDone(OpenJob& job, int64_t task,
   Count(job, v1::TaskState::done, +1);
   if (IsFinding(outcome)) summary.set_findings(summary.findings() + 1);
   if (cached) summary.set_from_cache(summary.from_cache() + 1);
-  return Event(job, "done", task, node,
-               v1::Outcome::Code_Name(outcome) +
-                   (cached ? " (from cache)" : ""));
+  return Event(
+      job, "done", task, node,
+      v1::Outcome::Code_Name(outcome) + (cached ? " (from cache)" : ""));
 }
 
 absl::Status Engine::SetDone(OpenTask& task, v1::Outcome::Code outcome,
@@ -123,20 +123,20 @@ absl::Status Engine::End(OpenTask& task, v1::TaskState::Name state,
   Count(job, task.state, -1);
   Count(job, state, +1);
   Close(task);
-  KF_RETURN_IF_ERROR(Event(job, v1::TaskState::Name_Name(state).c_str(), id,
-                           "", reason));
+  KF_RETURN_IF_ERROR(
+      Event(job, v1::TaskState::Name_Name(state).c_str(), id, "", reason));
   KF_RETURN_IF_ERROR(Advance(job, kernel));
   return FinishIfDone(job);
 }
 
 absl::Status Engine::EndFromCache(OpenTask& task, const Store::CacheHit& hit) {
-  KF_RETURN_IF_ERROR(store_.EndTask(task.id, v1::TaskState::done, "",
-                                    hit.fence, clock_.Now()));
+  KF_RETURN_IF_ERROR(store_.EndTask(task.id, v1::TaskState::done, "", hit.fence,
+                                    clock_.Now()));
   return SetDone(task, hit.outcome, FromCache::kYes, "");
 }
 
-absl::Status Engine::Requeue(OpenTask& task, const std::string& node,
-                             Loss loss, const std::string& why) {
+absl::Status Engine::Requeue(OpenTask& task, const std::string& node, Loss loss,
+                             const std::string& why) {
   // After a loss the fence stays: until somebody else takes the task, the
   // result may still come and saves the work. A node that gave up won't send.
   if (loss == Loss::kStopped || loss == Loss::kReported) task.fence = 0;
@@ -204,10 +204,9 @@ std::string Engine::WhyStale(int64_t task, int64_t fence) {
     return "the attempt was given up";
   }
   const auto owner = attempts_.find(open->second.fence);
-  return fmt::format("attempt {}{} owns the task", open->second.fence,
-                     owner == attempts_.end()
-                         ? ""
-                         : " on node " + owner->second.node);
+  return fmt::format(
+      "attempt {}{} owns the task", open->second.fence,
+      owner == attempts_.end() ? "" : " on node " + owner->second.node);
 }
 
 absl::Status Engine::CompleteInfra(const v1::CompleteRequest& request,
@@ -229,9 +228,9 @@ absl::Status Engine::CompleteInfra(const v1::CompleteRequest& request,
       request.infra_message().substr(0, 500));
   const OpenAttempt ended = attempt->second;
   DropAttempt(request.fence());
-  KF_RETURN_IF_ERROR(store_.EndAttempt(
-      request.fence(), ended.orphan ? "cancelled" : "infra", why,
-      clock_.Now()));
+  KF_RETURN_IF_ERROR(store_.EndAttempt(request.fence(),
+                                       ended.orphan ? "cancelled" : "infra",
+                                       why, clock_.Now()));
   const auto task = tasks_.find(ended.task);
   if (ended.orphan || task == tasks_.end() ||
       task->second.fence != request.fence()) {
@@ -281,9 +280,9 @@ absl::Status Engine::Complete(const v1::CompleteRequest& request,
   if (request.infra() > v1::InfraFailure::none) {
     return CompleteInfra(request, answer);
   }
-  KF_ASSIGN_OR_RETURN(const bool accepted, store_.AcceptResult(
-                                               request.task_id(), fence,
-                                               clock_.Now()));
+  KF_ASSIGN_OR_RETURN(
+      const bool accepted,
+      store_.AcceptResult(request.task_id(), fence, clock_.Now()));
   response.set_accepted(accepted);
   if (!accepted) response.set_reason(WhyStale(request.task_id(), fence));
   KF_RETURN_IF_ERROR(store_.SaveResult(

@@ -98,8 +98,8 @@ class Scheduler {
   static int FittingEnvironment(const Needs& needs, const v1::NodeFacts& facts);
   static int FreeGpu(const Needs& needs, const v1::NodeFacts& facts,
                      std::span<const int> gpus);
-  std::optional<int64_t> TakeFrom(
-      Class& c, const std::function<bool(int64_t)>& admits);
+  std::optional<int64_t> TakeFrom(Class& c,
+                                  const std::function<bool(int64_t)>& admits);
 
   std::map<Needs, int> numbers_;
   std::vector<Class> classes_;

@@ -23,8 +23,8 @@ class WatchHub : public std::enable_shared_from_this<WatchHub> {
  public:
   // Reads events after a sequence from the table, in order; `last` when the
   // job has ended and these are all.
-  using Fetch = std::function<absl::StatusOr<WatchBatch>(int64_t job,
-                                                         int64_t after)>;
+  using Fetch =
+      std::function<absl::StatusOr<WatchBatch>(int64_t job, int64_t after)>;
   explicit WatchHub(Fetch fetch) : fetch_(std::move(fetch)) {}
 
   std::unique_ptr<Watch> Follow(int64_t job, int64_t after);

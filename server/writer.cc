@@ -63,10 +63,10 @@ void Writer::Push(Command command, Room room) {
       refused = Unavailable("the coordinator is shutting down");
     } else if (room == Room::kIfFree &&
                queue_.size() >= static_cast<size_t>(options_.queue_limit)) {
-      refused = Error(
-          absl::StatusCode::kResourceExhausted,
-          fmt::format("{} calls wait to be stored: try again in a moment",
-                      queue_.size()));
+      refused =
+          Error(absl::StatusCode::kResourceExhausted,
+                fmt::format("{} calls wait to be stored: try again in a moment",
+                            queue_.size()));
     } else {
       queue_.push_back(std::move(command));
       if (queue_.size() == 1) wake_.NotifyOne();
@@ -140,9 +140,10 @@ void Writer::RunBatch(std::span<Command> commands) {
     return;
   }
   for (Command& each : commands) {
-    each.reply(Unavailable(fmt::format("the database refused the write ({}): "
-                                       "nothing was stored, try again",
-                                       Text(status))));
+    each.reply(
+        Unavailable(fmt::format("the database refused the write ({}): "
+                                "nothing was stored, try again",
+                                Text(status))));
   }
 }
 

@@ -96,9 +96,9 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(
     sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
   }
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  KF_RETURN_IF_ERROR(db->Execute(
-      "PRAGMA trusted_schema=OFF; PRAGMA busy_timeout=5000;"
-      "PRAGMA wal_autocheckpoint=0; PRAGMA temp_store=MEMORY;"));
+  KF_RETURN_IF_ERROR(
+      db->Execute("PRAGMA trusted_schema=OFF; PRAGMA busy_timeout=5000;"
+                  "PRAGMA wal_autocheckpoint=0; PRAGMA temp_store=MEMORY;"));
   return db;
 }
 

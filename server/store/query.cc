@@ -29,19 +29,85 @@ constexpr int kStepsPerLook = 10'000;
 // From https://www.sqlite.org/lang_corefunc.html, lang_aggfunc.html,
 // lang_datefunc.html, lang_mathfunc.html, windowfunctions.html and json1.html:
 // those that neither load code nor show more than their arguments.
-constexpr std::string_view kFunctions[] = {
-    "abs", "avg", "ceil", "ceiling", "char", "coalesce", "count", "cume_dist",
-    "date", "datetime", "dense_rank", "exp", "first_value", "floor", "format",
-    "glob", "group_concat", "hex", "ifnull", "iif", "instr", "json",
-    "json_array", "json_array_length", "json_each", "json_extract",
-    "json_group_array", "json_group_object", "json_object", "json_quote",
-    "json_tree", "json_type", "json_valid", "julianday", "lag", "last_value",
-    "lead", "length", "like", "likelihood", "likely", "ln", "log", "log10",
-    "log2", "lower", "ltrim", "max", "min", "mod", "nth_value", "ntile",
-    "nullif", "percent_rank", "pow", "power", "printf", "quote", "rank",
-    "replace", "round", "row_number", "rtrim", "sign", "sqrt", "strftime",
-    "substr", "substring", "sum", "time", "total", "trim", "typeof",
-    "unicode", "unixepoch", "unlikely", "upper", "->", "->>"};
+constexpr std::string_view kFunctions[] = {"abs",
+                                           "avg",
+                                           "ceil",
+                                           "ceiling",
+                                           "char",
+                                           "coalesce",
+                                           "count",
+                                           "cume_dist",
+                                           "date",
+                                           "datetime",
+                                           "dense_rank",
+                                           "exp",
+                                           "first_value",
+                                           "floor",
+                                           "format",
+                                           "glob",
+                                           "group_concat",
+                                           "hex",
+                                           "ifnull",
+                                           "iif",
+                                           "instr",
+                                           "json",
+                                           "json_array",
+                                           "json_array_length",
+                                           "json_each",
+                                           "json_extract",
+                                           "json_group_array",
+                                           "json_group_object",
+                                           "json_object",
+                                           "json_quote",
+                                           "json_tree",
+                                           "json_type",
+                                           "json_valid",
+                                           "julianday",
+                                           "lag",
+                                           "last_value",
+                                           "lead",
+                                           "length",
+                                           "like",
+                                           "likelihood",
+                                           "likely",
+                                           "ln",
+                                           "log",
+                                           "log10",
+                                           "log2",
+                                           "lower",
+                                           "ltrim",
+                                           "max",
+                                           "min",
+                                           "mod",
+                                           "nth_value",
+                                           "ntile",
+                                           "nullif",
+                                           "percent_rank",
+                                           "pow",
+                                           "power",
+                                           "printf",
+                                           "quote",
+                                           "rank",
+                                           "replace",
+                                           "round",
+                                           "row_number",
+                                           "rtrim",
+                                           "sign",
+                                           "sqrt",
+                                           "strftime",
+                                           "substr",
+                                           "substring",
+                                           "sum",
+                                           "time",
+                                           "total",
+                                           "trim",
+                                           "typeof",
+                                           "unicode",
+                                           "unixepoch",
+                                           "unlikely",
+                                           "upper",
+                                           "->",
+                                           "->>"};
 
 std::string Lower(std::string_view text) {
   std::string out(text);
@@ -162,15 +228,15 @@ absl::StatusOr<v1::QueryResponse> Reads::Query(const v1::QueryRequest& request,
                    fmt::format("the query took longer than {} s", seconds));
     }
     if ((code & 0xff) == SQLITE_AUTH) {
-      return InvalidArgument(fmt::format(
-          "only SELECT over the documented views is allowed: {}",
-          sqlite3_errmsg(db)));
+      return InvalidArgument(
+          fmt::format("only SELECT over the documented views is allowed: {}",
+                      sqlite3_errmsg(db)));
     }
     return InvalidArgument(fmt::format("SQL: {}", sqlite3_errmsg(db)));
   };
   const char* tail = nullptr;
-  int code = sqlite3_prepare_v2(db, request.sql().c_str(), -1, &statement,
-                                &tail);
+  int code =
+      sqlite3_prepare_v2(db, request.sql().c_str(), -1, &statement, &tail);
   if (code != SQLITE_OK) return failure(code);
   if (!statement) return InvalidArgument("the statement is empty");
   if (!sqlite3_stmt_readonly(statement)) {

@@ -40,11 +40,10 @@ absl::StatusOr<int64_t> Reads::FindJob(const std::string& name) {
   }
   if (name.empty()) return InvalidArgument("the job id is empty");
   const std::string end = name + "{";  // After every letter of an id.
-  KF_ASSIGN_OR_RETURN(
-      Rows rows, db_->Select("SELECT id, job_id FROM job_row "
-                             "WHERE job_id>=? AND job_id<? "
-                             "ORDER BY job_id LIMIT 2",
-                             name, end));
+  KF_ASSIGN_OR_RETURN(Rows rows, db_->Select("SELECT id, job_id FROM job_row "
+                                             "WHERE job_id>=? AND job_id<? "
+                                             "ORDER BY job_id LIMIT 2",
+                                             name, end));
   std::vector<int64_t> found;
   while (rows.Next()) {
     if (rows.View(1) == name) return rows.Int(0);
@@ -54,9 +53,8 @@ absl::StatusOr<int64_t> Reads::FindJob(const std::string& name) {
   const std::string shown = Printable(Shorten(name, 80));
   if (found.empty()) return NotFound(fmt::format("no job {}", shown));
   if (found.size() > 1) {
-    return InvalidArgument(
-        fmt::format("{} is the start of several job ids: say more of it",
-                    shown));
+    return InvalidArgument(fmt::format(
+        "{} is the start of several job ids: say more of it", shown));
   }
   return found[0];
 }
@@ -217,11 +215,10 @@ absl::StatusOr<Reads::Events> Reads::EventsAfter(int64_t job, int64_t after,
     KF_RETURN_IF_ERROR(head.status());
   }
   KF_ASSIGN_OR_RETURN(
-      Rows rows,
-      db_->Select("SELECT sequence, time_us, kind, task, node, text "
-                  "FROM event_row WHERE job=? AND sequence>? "
-                  "ORDER BY sequence LIMIT ?",
-                  job, after, limit));
+      Rows rows, db_->Select("SELECT sequence, time_us, kind, task, node, text "
+                             "FROM event_row WHERE job=? AND sequence>? "
+                             "ORDER BY sequence LIMIT ?",
+                             job, after, limit));
   while (rows.Next()) {
     v1::JobEvent& event = found.events.emplace_back();
     event.set_job_id(job_id);
@@ -237,10 +234,9 @@ absl::StatusOr<Reads::Events> Reads::EventsAfter(int64_t job, int64_t after,
 }
 
 absl::StatusOr<Reads::Attempt> Reads::FindAttempt(int64_t fence) {
-  KF_ASSIGN_OR_RETURN(Rows rows,
-                      db_->Select("SELECT task, node, finished_us "
-                                  "FROM attempt_row WHERE fence=?",
-                                  fence));
+  KF_ASSIGN_OR_RETURN(Rows rows, db_->Select("SELECT task, node, finished_us "
+                                             "FROM attempt_row WHERE fence=?",
+                                             fence));
   if (!rows.Next()) {
     KF_RETURN_IF_ERROR(rows.status());
     return NotFound(fmt::format("no attempt {}", fence));

@@ -99,8 +99,7 @@ class Store {
   absl::Status EndAttempt(int64_t fence, const std::string& state,
                           const std::string& reason, absl::Time now);
   absl::Status SaveResult(int64_t fence, const std::string& state,
-                          const std::string& reason,
-                          const std::string& sha256,
+                          const std::string& reason, const std::string& sha256,
                           const v1::TaskResult& result, absl::Time now);
   absl::Status PutCache(const std::string& key, const std::string& hash,
                         int64_t fence);

@@ -7,10 +7,10 @@ namespace kernelfleet::server {
 
 absl::StatusOr<std::optional<Store::KnownJob>> Store::FindKey(
     const std::string& user, const std::string& key) {
-  KF_ASSIGN_OR_RETURN(
-      Rows rows, db_->Select("SELECT job_id, body_sha256 FROM job_row "
-                             "WHERE user=? AND idempotency_key=?",
-                             user, key));
+  KF_ASSIGN_OR_RETURN(Rows rows,
+                      db_->Select("SELECT job_id, body_sha256 FROM job_row "
+                                  "WHERE user=? AND idempotency_key=?",
+                                  user, key));
   std::optional<KnownJob> known;
   if (rows.Next()) known = KnownJob{rows.Text(0), rows.Text(1)};
   KF_RETURN_IF_ERROR(rows.status());
@@ -45,11 +45,11 @@ absl::Status Store::InsertJob(const OpenJob& job, const v1::JobSpec& spec,
       JsonOf(spec.labels()), Blob{head.SerializeAsString()}));
   for (int i = 0; i < spec.kernels_size(); ++i) {
     const v1::KernelSpec& kernel = spec.kernels(i);
-    KF_RETURN_IF_ERROR(db_->Run(
-        "INSERT INTO kernel_row VALUES(?,?,?,?,?,?,?)", KernelId(job.id, i),
-        kernel.name(), kernel.source_file(), kernel.file_sha256(),
-        kernel.module_digest(), kernel.classification(),
-        Blob{kernel.SerializeAsString()}));
+    KF_RETURN_IF_ERROR(db_->Run("INSERT INTO kernel_row VALUES(?,?,?,?,?,?,?)",
+                                KernelId(job.id, i), kernel.name(),
+                                kernel.source_file(), kernel.file_sha256(),
+                                kernel.module_digest(), kernel.classification(),
+                                Blob{kernel.SerializeAsString()}));
   }
   return absl::OkStatus();
 }
@@ -134,13 +134,12 @@ absl::StatusOr<v1::KernelSpec> Store::LoadKernel(int64_t job, int kernel) {
 absl::StatusOr<std::vector<v1::TaskRecord>> Store::LoadRecords(int64_t job,
                                                                int kernel) {
   std::vector<v1::TaskRecord> records;
-  KF_ASSIGN_OR_RETURN(
-      Rows rows,
-      db_->Select("SELECT " KF_TASK_COLUMNS
-                  "FROM task_row t LEFT JOIN attempt_row a "
-                  "ON a.fence = t.result_fence "
-                  "WHERE t.job=? AND t.kernel=? ORDER BY t.id",
-                  job, kernel));
+  KF_ASSIGN_OR_RETURN(Rows rows,
+                      db_->Select("SELECT " KF_TASK_COLUMNS
+                                  "FROM task_row t LEFT JOIN attempt_row a "
+                                  "ON a.fence = t.result_fence "
+                                  "WHERE t.job=? AND t.kernel=? ORDER BY t.id",
+                                  job, kernel));
   while (rows.Next()) records.push_back(TaskRecordFrom(rows));
   KF_RETURN_IF_ERROR(rows.status());
   return records;

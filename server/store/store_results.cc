@@ -18,8 +18,8 @@ std::string StagesJson(const v1::ProbeResult& probe) {
     times[stage.name()] = "";
     std::string key = JsonOf(times);  // {"name":""}
     key.resize(key.size() - 3);
-    out += (out.empty() ? "{" : ",") + key.substr(1) +
-           std::to_string(stage.ms());
+    out +=
+        (out.empty() ? "{" : ",") + key.substr(1) + std::to_string(stage.ms());
   }
   return out.empty() ? "{}" : out + "}";
 }
@@ -48,13 +48,15 @@ absl::Status Store::InsertAttempt(const OpenAttempt& attempt, int64_t session,
 
 absl::StatusOr<std::optional<AttemptRow>> Store::FindAttempt(int64_t fence) {
   KF_ASSIGN_OR_RETURN(
-      Rows rows, db_->Select("SELECT task, node, state, reason, result_sha256, "
-                             "gpu_index, environment_hash FROM attempt_row WHERE fence=?",
-                             fence));
+      Rows rows,
+      db_->Select("SELECT task, node, state, reason, result_sha256, "
+                  "gpu_index, environment_hash FROM attempt_row WHERE fence=?",
+                  fence));
   std::optional<AttemptRow> row;
   if (rows.Next()) {
-    row = AttemptRow{rows.Int(0), rows.Text(1), rows.Text(2), rows.Text(3),
-                     rows.Text(4), static_cast<int>(rows.Int(5)), rows.Text(6)};
+    row = AttemptRow{rows.Int(0),  rows.Text(1), rows.Text(2),
+                     rows.Text(3), rows.Text(4), static_cast<int>(rows.Int(5)),
+                     rows.Text(6)};
   }
   KF_RETURN_IF_ERROR(rows.status());
   return row;
@@ -98,12 +100,12 @@ absl::Status Store::SaveResult(int64_t fence, const std::string& state,
       "spill_load_bytes=?, vgpr_spills=?, sgpr_spills=?, stack_bytes=?, "
       "shared_bytes=?, scratch_bytes=?, num_warps=?, num_stages=?, num_ctas=?, "
       "alternative=?, peak_rss_bytes=?, detail=?, result=? WHERE fence=?",
-      state, reason, Micros(now), sha256,
-      v1::Outcome::Code_Name(p.outcome()), f.stage(), f.error_class(),
-      f.message().substr(0, kMessageBytes), Maybe(failed, f.line()),
-      Maybe(failed, f.signal()), p.total_ms(), StagesJson(p),
-      JsonOf(p.environment()), Maybe(r.has_registers(), r.registers()),
-      Maybe(r.has_agprs(), r.agprs()), Maybe(r.has_sgprs(), r.sgprs()),
+      state, reason, Micros(now), sha256, v1::Outcome::Code_Name(p.outcome()),
+      f.stage(), f.error_class(), f.message().substr(0, kMessageBytes),
+      Maybe(failed, f.line()), Maybe(failed, f.signal()), p.total_ms(),
+      StagesJson(p), JsonOf(p.environment()),
+      Maybe(r.has_registers(), r.registers()), Maybe(r.has_agprs(), r.agprs()),
+      Maybe(r.has_sgprs(), r.sgprs()),
       Maybe(r.has_spill_store_bytes(), r.spill_store_bytes()),
       Maybe(r.has_spill_load_bytes(), r.spill_load_bytes()),
       Maybe(r.has_vgpr_spills(), r.vgpr_spills()),
@@ -131,9 +133,9 @@ absl::Status Store::SaveIsa(int64_t fence, const v1::TaskResult& result) {
           m.d16(), m.to_lds(), m.spill(), m.count(), m.in_loops()));
     }
     for (const v1::FamilyCount& f : kernel.families()) {
-      KF_RETURN_IF_ERROR(db_->Run(
-          kInsert, fence, n++, kernel.symbol(), kernel.dialect(), kernel.arch(),
-          f.family(), "", "", 0, 0, 0, 0, f.count(), f.in_loops()));
+      KF_RETURN_IF_ERROR(db_->Run(kInsert, fence, n++, kernel.symbol(),
+                                  kernel.dialect(), kernel.arch(), f.family(),
+                                  "", "", 0, 0, 0, 0, f.count(), f.in_loops()));
     }
   }
   return absl::OkStatus();

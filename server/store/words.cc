@@ -73,8 +73,8 @@ v1::TaskRecord TaskRecordFrom(const Rows& rows) {
   if (!rows.IsNull(8)) SetTimestamp(rows.Int(8), record.mutable_finished());
   record.set_from_cache(rows.Int(9) != 0);
   record.set_last_fence(rows.Int(10));
-  record.mutable_spec()->ParseFromArray(
-      rows.View(11).data(), static_cast<int>(rows.View(11).size()));
+  record.mutable_spec()->ParseFromArray(rows.View(11).data(),
+                                        static_cast<int>(rows.View(11).size()));
   if (!rows.IsNull(12)) {
     v1::TaskResult& result = *record.mutable_result();
     result.ParseFromArray(rows.View(12).data(),

@@ -34,11 +34,11 @@ v1::JobSummary SummaryFrom(const Rows& rows);
 
 }  // namespace kernelfleet::server
 
-#define KF_TASK_COLUMNS                                                      \
-  "t.id, t.state, t.reason, t.attempts, t.node, t.step, t.created_us, "     \
+#define KF_TASK_COLUMNS                                                    \
+  "t.id, t.state, t.reason, t.attempts, t.node, t.step, t.created_us, "    \
   "t.started_us, t.finished_us, t.from_cache, t.fence, t.spec, a.result, " \
   "t.job, t.kernel, a.environment, a.environment_hash "
-#define KF_JOB_COLUMNS                                                        \
+#define KF_JOB_COLUMNS                                                       \
   "j.job_id, j.state, j.workflow, j.kernels, j.tasks, j.waiting, j.active, " \
   "j.done, j.failed, j.cancelled, j.findings, j.from_cache, j.user, "        \
   "j.created_us, j.finished_us, j.title, j.spec, j.id "
