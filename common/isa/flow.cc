@@ -70,6 +70,7 @@ class Graph {
   std::vector<uint32_t> ancestor_;
   std::vector<uint32_t> label_;
   std::vector<uint32_t> dominator_;
+  std::vector<uint32_t> path_;
   // Interval of the dominator tree's own preorder, by node.
   std::vector<uint32_t> tree_in_;
   std::vector<uint32_t> tree_out_;
@@ -164,14 +165,14 @@ void Graph::NumberNodes() {
 // linked so far; the path is compressed on the way.
 uint32_t Graph::Evaluate(uint32_t node) {
   if (ancestor_[node] == kNowhere) return node;
-  std::vector<uint32_t> path;
+  path_.clear();
   while (ancestor_[ancestor_[node]] != kNowhere) {
-    path.push_back(node);
+    path_.push_back(node);
     node = ancestor_[node];
   }
   uint32_t best = label_[node];
-  for (; !path.empty(); path.pop_back()) {
-    const uint32_t below = path.back();
+  for (; !path_.empty(); path_.pop_back()) {
+    const uint32_t below = path_.back();
     if (semi_[best] < semi_[label_[below]]) label_[below] = best;
     best = label_[below];
     ancestor_[below] = ancestor_[node];

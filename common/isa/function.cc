@@ -169,7 +169,7 @@ uint32_t Function::AtAddress(uint64_t address) const {
 
 // Targets are few and labels many (every source line has one), so the targets
 // are sorted and the labels looked up among them.
-void Function::ResolveTargets(std::vector<uint32_t>& cases) {
+uint32_t Function::ResolveTargets(std::vector<uint32_t>& cases) {
   std::vector<std::pair<std::string_view, uint32_t>> wanted;
   for (const Place& place : targets_) {
     if (!place.label.empty()) wanted.emplace_back(place.label, kNowhere);
@@ -197,17 +197,23 @@ void Function::ResolveTargets(std::vector<uint32_t>& cases) {
       found->second = at;
     }
   }
+  uint32_t lost = 0;
   for (size_t i = 0; i < targets_.size(); ++i) {
     const Place& place = targets_[i];
-    if (place.by_address) transfers_[i].target = AtAddress(place.address);
-    if (!place.label.empty()) transfers_[i].target = find(place.label)->second;
+    uint32_t& target = transfers_[i].target;
+    if (place.by_address) target = AtAddress(place.address);
+    if (!place.label.empty()) target = find(place.label)->second;
+    const Flow flow = transfers_[i].flow;
+    const bool local = flow == Flow::kJump || flow == Flow::kBranch;
+    if (local && target == kNowhere) ++lost;
   }
   for (const Place& place : cases_) cases.push_back(find(place.label)->second);
+  return lost;
 }
 
 v1::IsaKernel Function::Finish() {
   std::vector<uint32_t> cases;
-  ResolveTargets(cases);
+  const uint32_t lost = ResolveTargets(cases);
   const LoopForest forest = FindLoops(instructions_, transfers_, cases);
   const Counts counts = CountEvents(events_, forest, instructions_);
 
@@ -237,6 +243,12 @@ v1::IsaKernel Function::Finish() {
         "{} branches go back into a region with several entries: no natural "
         "loop, so counts inside loops may be low",
         forest.irreducible_edges));
+  }
+  if (lost > 0) {
+    kernel.add_notes(fmt::format(
+        "{} branches go to places that the text does not hold: loops may be "
+        "missed",
+        lost));
   }
   return kernel;
 }

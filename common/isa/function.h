@@ -69,7 +69,8 @@ class Function {
     uint64_t address = 0;
     bool by_address = false;
   };
-  void ResolveTargets(std::vector<uint32_t>& cases);
+  // Returns how many jumps lead to no known place.
+  uint32_t ResolveTargets(std::vector<uint32_t>& cases);
   uint32_t AtAddress(uint64_t address) const;
 
   std::string_view symbol_;

@@ -62,7 +62,6 @@ class PtxReader {
   bool in_function_ = false;
   bool is_kernel_ = false;
   int threads_ = 0;
-  int calls_ = 0;
 };
 
 void PtxReader::Read() {
@@ -126,11 +125,6 @@ void PtxReader::FinishFunction() {
   if (threads_ > 0) {
     kernel.mutable_resources()->set_num_warps((threads_ + 31) / 32);
   }
-  if (calls_ > 0 && is_kernel_) {
-    kernel.add_notes(
-        "calls device functions: their instructions are counted with them, "
-        "not here");
-  }
   *(is_kernel_ ? report_.add_kernels() : report_.add_functions()) =
       std::move(kernel);
   in_function_ = false;
@@ -193,7 +187,7 @@ void PtxReader::FunctionHeader(std::string_view kind) {
   }
   function_.Start(symbol);
   is_kernel_ = kind == ".entry";
-  threads_ = calls_ = 0;
+  threads_ = 0;
   depth_ = 0;
 }
 
@@ -249,7 +243,6 @@ void PtxReader::Cases(std::string_view list) {
 void PtxReader::Operation(std::string_view operation, bool guarded) {
   const std::string_view operands = TakeStatementEnd();
   Meaning meaning = cache_.Of(operation);
-  if (meaning.family == Family::kCall) ++calls_;
   if (meaning.look == Look::kCopyBytes) meaning.bytes = CopyBytes(operands);
   const bool jumps = meaning.flow == Flow::kJump;
   if (guarded && jumps) meaning.flow = Flow::kBranch;

@@ -31,6 +31,7 @@ class SassReader {
   void Line(std::string_view line);
   void Dot(std::string_view body);
   void Section(std::string_view name);
+  void ReadHeaderFlags(std::string_view flags);
   void Name(std::string_view body);
   void Addressed(std::string_view body);
   void Instruction(std::string_view mnemonic, std::string_view operands,
@@ -44,7 +45,7 @@ class SassReader {
   v1::IsaReport& report_;
   MnemonicCache cache_{&ClassifySass};
   Function function_;
-  std::string_view arch_;
+  std::string arch_;
   bool open_ = false;
   bool exits_ = false;
   bool cut_line_ = false;
@@ -100,9 +101,21 @@ void SassReader::Dot(std::string_view body) {
     Section(value);
   } else if (name == ".target") {
     arch_ = value.substr(0, RunLength(value, kNameChar));
+  } else if (name == ".headerflags" && arch_.empty()) {
+    // Before CUDA 12 the flags alone name it: EF_CUDA_SM80.
+    ReadHeaderFlags(value);
   } else if (name == ".other" && value.find("STO_CUDA_ENTRY") != value.npos) {
     entries_.push_back(Trim(value.substr(0, value.find(','))));
   }
+}
+
+void SassReader::ReadHeaderFlags(std::string_view flags) {
+  constexpr std::string_view kFlag = "EF_CUDA_SM";
+  const size_t at = flags.find(kFlag);
+  if (at == flags.npos) return;
+  flags.remove_prefix(at + kFlag.size());
+  const size_t digits = RunLength(flags, kHexChar);
+  arch_ = fmt::format("sm_{}", flags.substr(0, digits));
 }
 
 // .section .text.NAME,"ax",@progbits
@@ -238,7 +251,7 @@ void SassReader::FinishFunction() {
     kernel = function_.Finish();
     kernel.set_symbol(std::string(function_.symbol()));
     kernel.set_dialect("sass");
-    kernel.set_arch(std::string(arch_));
+    kernel.set_arch(arch_);
   }
   open_ = false;
 }

@@ -9,6 +9,7 @@
 #include "common/base/status.h"
 #include "common/base/strings.h"
 #include "common/isa/dialects.h"
+#include "common/isa/meaning.h"
 #include "common/isa/text_lines.h"
 
 namespace kernelfleet::isa {
@@ -117,6 +118,25 @@ std::string NotText(std::string_view text) {
   return "";
 }
 
+bool Calls(const v1::IsaKernel& kernel) {
+  for (const v1::FamilyCount& family : kernel.families()) {
+    if (family.family() == NameOf(Family::kCall)) return true;
+  }
+  return false;
+}
+
+// Whose instructions are counted where.
+void NoteCalls(v1::IsaReport& report) {
+  for (v1::IsaKernel& kernel : *report.mutable_kernels()) {
+    if (!Calls(kernel)) continue;
+    kernel.add_notes(
+        report.functions().empty()
+            ? "calls routines: those inside its own section are counted with "
+              "it"
+            : "calls device functions: they are counted apart, not here");
+  }
+}
+
 }  // namespace
 
 Dialect DetectDialect(std::string_view text) {
@@ -163,6 +183,7 @@ v1::IsaReport Scan(std::string_view file_name, std::string_view text) {
           "this is neither PTX, SASS nor AMD assembly: nothing counted");
       return report;
   }
+  NoteCalls(report);
   if (report.kernels().empty() && report.problems().empty()) {
     report.add_problems("the text holds no kernel");
   }
