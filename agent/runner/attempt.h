@@ -54,7 +54,7 @@ struct AttemptEnd {
 
 // Far above what a compile needs (one ptxas at a time), far below what would
 // slow the node down.
-inline constexpr size_t kMaxProcesses = 256;
+inline constexpr size_t kMaxProcesses = 128;
 
 std::string EndedEvent(const std::string& id, const AttemptEnd& end);
 

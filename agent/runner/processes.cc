@@ -93,6 +93,16 @@ std::vector<pid_t> TreesBelow(pid_t pid,
   return found;
 }
 
+// Signals the process and, in the same step, its whole group: a fork bomb that
+// stays in its group is taken as one, for the kernel lets no fork of a member
+// pass a signal to the group. Groups never reach beyond the session that a
+// worker leads.
+bool Signal(pid_t pid, int signal) {
+  const pid_t group = ::getpgid(pid);
+  if (group > 1 && group != ::getpgrp()) ::kill(-group, signal);
+  return ::kill(pid, signal) == 0;
+}
+
 }  // namespace
 
 void AdoptOrphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
@@ -130,12 +140,12 @@ bool KillTrees(const std::function<bool(pid_t)>& spare, double patience_s,
     for (bool more = true; more;) {
       more = false;
       for (const pid_t pid : TreesBelow(::getpid(), spare)) {
-        if (::kill(pid, SIGSTOP) == 0) more |= stopped.insert(pid).second;
+        if (stopped.insert(pid).second) more |= Signal(pid, SIGSTOP);
       }
       more = more && Now() < deadline;
     }
     if (stopped.empty()) return true;
-    for (const pid_t pid : stopped) ::kill(pid, SIGKILL);
+    for (const pid_t pid : stopped) Signal(pid, SIGKILL);
     if (Now() > deadline) return false;
     const timespec moment = {0, 500'000};
     ::nanosleep(&moment, nullptr);

@@ -235,9 +235,11 @@ void Zygote::Reap(pid_t pid, int status) {
     spare_ = -1;
     ForkKeeper();
   }
-  if (kept.spec.id.empty() || kept.ended) return;
-  // The attempt killed its own keeper. What it left fell to us.
+  if (kept.spec.id.empty()) return;
+  // What a keeper had no patience for, or no life left to kill, fell to us.
   KillStrays();
+  if (kept.ended) return;
+  // The attempt killed its own keeper.
   AttemptEnd end;
   end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   end.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;

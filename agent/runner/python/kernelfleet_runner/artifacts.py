@@ -1,7 +1,9 @@
-"""The files of a compile, from Triton's cold cache to the attempt directory."""
+"""The files of a compile, in the attempt directory (the current one)."""
 
 import os
 import subprocess
+
+from triton.runtime.cache import CacheManager
 
 from kernelfleet_runner import triton_api
 
@@ -9,16 +11,49 @@ KINDS = ("ttir", "ttgir", "llir", "ptx", "cubin", "amdgcn", "hsaco", "tileir",
          "json")
 
 
-def collect(cache):
-    """Moves what the stages left, whole or not, to kernel.KIND."""
-    found = []
-    for root, _, files in os.walk(cache):
-        for name in sorted(files):
-            kind = name.rsplit(".", 1)[-1]
-            if kind in KINDS and not name.startswith("__grp__"):
-                os.replace(os.path.join(root, name), "kernel." + kind)
-                found.append(kind)
-    return [describe(kind) for kind in KINDS if kind in found]
+class ArtifactCache(CacheManager):
+    """A Triton cache that is always cold and keeps what each stage makes.
+
+    Triton's own makes a folder for each file and renames it twice; here a
+    stage's output goes to kernel.KIND once, and is there even if the next
+    stage fails.
+    """
+
+    def __init__(self, key, override=False, dump=False):
+        del key, override, dump
+
+    def get_file(self, filename):
+        return None
+
+    def get_group(self, filename):
+        return None
+
+    def put(self, data, filename, binary=True):
+        kind = filename.rsplit(".", 1)[-1]
+        if kind == "source":
+            return os.devnull  # The module before its first stage.
+        path = os.path.abspath("kernel." + kind if kind in KINDS else filename)
+        data = data if isinstance(data, bytes) else str(data).encode()
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def put_group(self, filename, group):
+        return filename
+
+
+def discard():
+    """Removes what an earlier case left."""
+    for kind in KINDS:
+        try:
+            os.unlink("kernel." + kind)
+        except FileNotFoundError:
+            pass
+
+
+def collect():
+    return [describe(kind) for kind in KINDS
+            if os.path.exists("kernel." + kind)]
 
 
 def describe(kind):

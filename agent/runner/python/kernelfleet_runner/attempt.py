@@ -41,15 +41,12 @@ def run_attempt(directory, environment):
     environment = dict(request.get("environment", {}), **environment)
     os.environ.update(environment)
     os.environ.setdefault(FP_FUSION, "1")
-    scratch = os.path.join(directory, "scratch")
-    os.makedirs(scratch, exist_ok=True)
-    os.environ["TMPDIR"] = tempfile.tempdir = scratch
+    os.environ["TMPDIR"] = tempfile.tempdir = directory
     result = run_phase(request)
     result["total_ms"] = (time.perf_counter() - started) * 1e3
     usage = resource.getrusage(resource.RUSAGE_SELF)
     result["peak_rss_bytes"] = usage.ru_maxrss << 10
     write_result(result)
-    remove_tree(scratch)
 
 
 def run_phase(request):
@@ -71,13 +68,3 @@ def write_result(result):
         json.dump(result, file)
     os.replace("result.json.new", "result.json")
 
-
-def remove_tree(path):
-    """Like shutil.rmtree, without its import and its error handling."""
-    for root, folders, files in os.walk(path, topdown=False):
-        for name in files:
-            os.unlink(os.path.join(root, name))
-        for name in folders:
-            folder = os.path.join(root, name)
-            os.unlink(folder) if os.path.islink(folder) else os.rmdir(folder)
-    os.rmdir(path)

@@ -8,7 +8,7 @@ import time
 from kernelfleet_runner import (artifacts, case as case_module, failures,
                                 module_loader, resources, targets, triton_api,
                                 warm)
-from kernelfleet_runner.attempt import FP_FUSION, remove_tree
+from kernelfleet_runner.attempt import FP_FUSION
 from kernelfleet_runner.compiler_log import CompilerLog
 from kernelfleet_runner.host import note_stage
 
@@ -70,8 +70,7 @@ def compile_case(request, message, target, source, module, kernel, result):
     """Fills `result`, or raises the Finding."""
     watch = triton_api.Watch(note_stage, time.perf_counter)
     result["stages"] = result["stages"][:1]
-    cache = os.path.abspath("cache")
-    os.environ["TRITON_CACHE_DIR"] = cache
+    artifacts.discard()
     log = CompilerLog()
     try:
         case = case_module.read_case(message, kernel, module,
@@ -88,9 +87,7 @@ def compile_case(request, message, target, source, module, kernel, result):
     finally:
         for name, ms in watch.times:
             _add_stage(result, name, ms)
-        result["artifacts"] = artifacts.collect(cache)
-        if os.path.isdir(cache):
-            remove_tree(cache)
+        result["artifacts"] = artifacts.collect()
     finish(request, compiled.metadata._asdict(), watch, result)
 
 

@@ -20,6 +20,8 @@ from kernelfleet_runner import targets, tileir
 
 VERSION = triton.__version__
 
+CACHE_MANAGER = "TRITON_CACHE_MANAGER"
+
 # 3.2 took `constants` by name and left constexprs out of the signature; 3.3
 # takes `constexprs` by position and wants them in it.
 _NEW_SOURCE = "constexprs" in inspect.signature(ASTSource.__init__).parameters
@@ -180,7 +182,7 @@ class Watch:
 
 
 def compile_source(src, target, options, watch):
-    """triton.compile, watched. The caller has set TRITON_CACHE_DIR."""
+    """triton.compile, watched; its files go to the current folder."""
     backend_class = type(triton_compiler.make_backend(target))
     add_stages = backend_class.add_stages
 
@@ -195,9 +197,11 @@ def compile_source(src, target, options, watch):
     names = add_stages.__globals__
     if "subprocess" in names:
         names["subprocess"] = _Subprocess(watch)
+    os.environ[CACHE_MANAGER] = "kernelfleet_runner.artifacts:ArtifactCache"
     try:
         return triton.compile(src, target=target, options=options)
     finally:
+        del os.environ[CACHE_MANAGER]
         backend_class.add_stages = add_stages
         if "subprocess" in names:
             names["subprocess"] = subprocess

@@ -62,7 +62,7 @@ def _prove(target):
 
 
 def compile_copy(gpu_target, hints=None):
-    """Compiles copy_kernel in a cold cache; its binary's forms by kind."""
+    """Compiles copy_kernel ; its binary's forms by kind."""
     from kernelfleet_runner import warm_kernels
     kernel = warm_kernels.copy_kernel
     signature = {"source": "*fp32", "sink": "*fp32", "count": "i32"}
@@ -70,8 +70,7 @@ def compile_copy(gpu_target, hints=None):
                             gpu_target)
     watch = triton_api.Watch(host.note_stage, time.perf_counter)
     log = CompilerLog()
-    with tempfile.TemporaryDirectory() as folder, _cache(folder), \
-            _inside(folder):
+    with tempfile.TemporaryDirectory() as folder, _inside(folder):
         try:
             with log:
                 return dict(triton_api.compile_source(
@@ -95,19 +94,6 @@ def blame(finding, target):
         return finding
     return failures.Finding("unsupported_target",
                             **dict(finding.failure, message=reason))
-
-
-@contextlib.contextmanager
-def _cache(folder):
-    before = os.environ.get("TRITON_CACHE_DIR")
-    os.environ["TRITON_CACHE_DIR"] = folder
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["TRITON_CACHE_DIR"]
-        else:
-            os.environ["TRITON_CACHE_DIR"] = before
 
 
 @contextlib.contextmanager
