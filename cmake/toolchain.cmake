@@ -42,3 +42,9 @@ find_package(GTest REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter Development.Embed)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+
+if(KERNELFLEET_FUZZ)
+  # Coverage in everything that a fuzz target calls.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,69 +17,11 @@
 #include "common/isa/dialects.h"
 #include "common/isa/function.h"
 #include "common/isa/mnemonic_cache.h"
+#include "common/isa/scalar_origins.h"
 #include "common/isa/text_lines.h"
 
 namespace kernelfleet::isa {
 namespace {
-
-// For each scalar register, the register that the launch filled it from, if it
-// still holds that: how kernel arguments and the scratch descriptor are told
-// from pointers and descriptors that the kernel made itself.
-class ScalarOrigins {
- public:
-  static constexpr uint8_t kNone = 255;
-  void Reset() {
-    for (size_t i = 0; i < origin_.size(); ++i) {
-      origin_[i] = static_cast<uint8_t>(i);
-    }
-  }
-  uint8_t Of(int index) const {
-    return index >= 0 && static_cast<size_t>(index) < origin_.size()
-               ? origin_[static_cast<size_t>(index)]
-               : kNone;
-  }
-  void Write(int first, int last, int source) {
-    for (int i = first; i <= last && i < static_cast<int>(origin_.size());
-         ++i) {
-      origin_[static_cast<size_t>(i)] =
-          source < 0 ? kNone : Of(source + (i - first));
-    }
-  }
-
- private:
-  std::array<uint8_t, 128> origin_{};
-};
-
-struct RegisterRange {
-  int first = 0;
-  int last = 0;
-};
-
-// "s7" or "s[4:7]" at the start of `text`.
-std::optional<RegisterRange> TakeScalar(std::string_view text) {
-  if (text.size() < 2 || text[0] != 's') return std::nullopt;
-  text.remove_prefix(1);
-  const bool range = text[0] == '[';
-  if (range) text.remove_prefix(1);
-  const std::optional<int> first = TakeDecimal(text);
-  if (!first) return std::nullopt;
-  int last = *first;
-  if (range && !text.empty() && text[0] == ':') {
-    text.remove_prefix(1);
-    last = TakeDecimal(text).value_or(*first);
-  }
-  return RegisterRange{*first, std::min(last, *first + 31)};
-}
-
-// Behind the n-th comma.
-std::string_view Operand(std::string_view operands, int n) {
-  for (; n > 0; --n) {
-    const size_t comma = operands.find(',');
-    if (comma == operands.npos) return {};
-    operands.remove_prefix(comma + 1);
-  }
-  return SkipBlanks(operands);
-}
 
 // BB0_1 (LLVM before 11) and L3 (llvm-objdump --symbolize-operands).
 bool IsLocalLabel(std::string_view name) {
@@ -114,6 +55,7 @@ class AmdgcnReader {
   void Instruction(std::string_view mnemonic, std::string_view operands);
   bool Ready(std::string_view mnemonic);
   void ReadBuffer(std::string_view operands, Meaning& meaning) const;
+  uint8_t ReadOperands(std::string_view operands, Meaning& meaning);
   void ReadTarget(std::string_view operands);
   void FinishModule();
   void NoteProblems();
@@ -317,41 +259,31 @@ void AmdgcnReader::Instruction(std::string_view mnemonic,
   }
   if (!Ready(mnemonic)) return;
   if (address_) function_.Address(*address_);
-  uint8_t mark = 0;
-  switch (meaning.look) {
-    case Look::kNothing:
-    case Look::kConstantBank:
-    case Look::kCopyBytes:
-    case Look::kTarget:
-      break;
-    case Look::kBufferOperands:
-      ReadBuffer(operands, meaning);
-      break;
-    case Look::kScalarLoad:
-      if (const auto base = TakeScalar(Operand(operands, 1))) {
-        mark = origins_.Of(base->first);
-      } else {
-        mark = ScalarOrigins::kNone;
-      }
-      [[fallthrough]];
-    case Look::kScalarWrite:
-      if (const auto to = TakeScalar(operands)) {
-        origins_.Write(to->first, to->last, -1);
-      }
-      break;
-    case Look::kScalarCopy:
-      if (const auto to = TakeScalar(operands)) {
-        const auto from = TakeScalar(Operand(operands, 1));
-        origins_.Write(to->first, to->last, from ? from->first : -1);
-      }
-      break;
-  }
   if (meaning.flow == Flow::kExit) ended_ = true;
+  const uint8_t mark = ReadOperands(operands, meaning);
   function_.Add(meaning, mark);
   if (meaning.flow == Flow::kJump || meaning.flow == Flow::kBranch ||
       meaning.flow == Flow::kCall) {
     ReadTarget(operands);
   }
+}
+
+// Follows the scalar registers; returns the origin of a scalar load's base.
+uint8_t AmdgcnReader::ReadOperands(std::string_view operands,
+                                   Meaning& meaning) {
+  if (meaning.look == Look::kNothing) return ScalarOrigins::kNone;
+  if (meaning.look == Look::kBufferOperands) {
+    ReadBuffer(operands, meaning);
+    return ScalarOrigins::kNone;
+  }
+  const auto to = TakeScalar(operands);
+  const auto from = TakeScalar(Operand(operands, 1));
+  const uint8_t base = from ? origins_.Of(from->first) : ScalarOrigins::kNone;
+  if (to) {
+    const bool copies = meaning.look == Look::kScalarCopy && from;
+    origins_.Write(to->first, to->last, copies ? from->first : -1);
+  }
+  return base;
 }
 
 // Before gfx94x a spill is a buffer access too. The compiler marks it

@@ -159,6 +159,34 @@ void Function::Start(std::string_view symbol) {
   addresses_.clear();
 }
 
+namespace {
+
+using Named = std::pair<std::string_view, uint32_t>;
+
+bool ByName(const Named& a, const Named& b) { return a.first < b.first; }
+
+void SortUnique(std::vector<Named>& names) {
+  std::sort(names.begin(), names.end(), ByName);
+  const auto same = [](const Named& a, const Named& b) {
+    return a.first == b.first;
+  };
+  names.erase(std::unique(names.begin(), names.end(), same), names.end());
+}
+
+void AddRow(const Count& row, v1::IsaKernel& kernel) {
+  v1::MemoryCount& memory = *kernel.add_memory();
+  memory.set_space(std::string(NameOf(row.what.space)));
+  memory.set_direction(std::string(NameOf(row.what.direction)));
+  memory.set_bytes(row.what.bytes);
+  memory.set_d16(row.what.d16);
+  memory.set_to_lds(row.what.to_lds);
+  memory.set_spill(row.what.spill);
+  memory.set_count(row.all);
+  memory.set_in_loops(row.in_loops);
+}
+
+}  // namespace
+
 uint32_t Function::AtAddress(uint64_t address) const {
   const auto found = std::lower_bound(
       addresses_.begin(), addresses_.end(), address,
@@ -175,21 +203,13 @@ uint32_t Function::ResolveTargets(std::vector<uint32_t>& cases) {
     if (!place.label.empty()) wanted.emplace_back(place.label, kNowhere);
   }
   for (const Place& place : cases_) wanted.emplace_back(place.label, kNowhere);
-  const auto by_name = [](const auto& a, const auto& b) {
-    return a.first < b.first;
-  };
-  const auto same_name = [](const auto& a, const auto& b) {
-    return a.first == b.first;
-  };
-  std::sort(wanted.begin(), wanted.end(), by_name);
-  wanted.erase(std::unique(wanted.begin(), wanted.end(), same_name),
-               wanted.end());
+  SortUnique(wanted);
   if (!std::is_sorted(addresses_.begin(), addresses_.end())) {
     std::sort(addresses_.begin(), addresses_.end());
   }
   const auto find = [&](std::string_view name) {
     const auto at = std::lower_bound(wanted.begin(), wanted.end(),
-                                     std::pair(name, 0u), by_name);
+                                     std::pair(name, 0u), ByName);
     return at != wanted.end() && at->first == name ? at : wanted.end();
   };
   for (const auto& [name, at] : labels_) {
@@ -218,17 +238,7 @@ v1::IsaKernel Function::Finish() {
   const Counts counts = CountEvents(events_, forest, instructions_);
 
   v1::IsaKernel kernel;
-  for (const Count& row : counts.memory) {
-    v1::MemoryCount& memory = *kernel.add_memory();
-    memory.set_space(std::string(NameOf(row.what.space)));
-    memory.set_direction(std::string(NameOf(row.what.direction)));
-    memory.set_bytes(row.what.bytes);
-    memory.set_d16(row.what.d16);
-    memory.set_to_lds(row.what.to_lds);
-    memory.set_spill(row.what.spill);
-    memory.set_count(row.all);
-    memory.set_in_loops(row.in_loops);
-  }
+  for (const Count& row : counts.memory) AddRow(row, kernel);
   for (int f = 1; f < kFamilies; ++f) {
     if (counts.families[f].all == 0) continue;
     v1::FamilyCount& family = *kernel.add_families();

@@ -59,6 +59,12 @@ TEST(HostileTest, ATextCutOffInsideAKernelSaysSo) {
   }
 }
 
+TEST(HostileTest, ATextCutOffInsideTheMetadataSaysSo) {
+  const std::string text = testing::ReadGolden("isa/inputs/add.gfx942.amdgcn");
+  EXPECT_EQ(ProblemOf(text.substr(0, text.find(".max_flat_workgroup"))),
+            "the text ends inside the metadata");
+}
+
 TEST(HostileTest, EveryPrefixOfRealTextIsRead) {
   for (const char* name :
        {"isa/inputs/add.sm_90.ptx", "isa/inputs/add.gfx942.amdgcn",
@@ -97,6 +103,18 @@ TEST(HostileTest, RandomLinesOfRealTextInAnyOrder) {
     }
     (void)Scan("mixed", text);
   }
+}
+
+TEST(HostileTest, ABranchOutOfTheTextIsNoted) {
+  const v1::IsaReport report =
+      Scan("lost",
+           "\t.amdgcn_target \"gfx942\"\nk:\n\ts_cbranch_scc1 .LBB0_9\n"
+           "\ts_endpgm\n.Lfunc_end0:\n");
+  ASSERT_EQ(report.kernels_size(), 1);
+  ASSERT_EQ(report.kernels(0).notes_size(), 1);
+  EXPECT_EQ(report.kernels(0).notes(0),
+            "1 branches go to places that the text does not hold: loops may "
+            "be missed");
 }
 
 // Megabytes of what would take a quadratic reader hours.
