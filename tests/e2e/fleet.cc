@@ -26,7 +26,9 @@ constexpr absl::Duration kPoll = absl::Milliseconds(20);
 
 std::string Program(const std::string& name) {
   const char* folder = std::getenv("KERNELFLEET_BIN_DIR");
-  return JoinPath(folder ? folder : "build/debug/bin", name);
+  return std::filesystem::absolute(
+             JoinPath(folder ? folder : "build/debug/bin", name))
+      .string();
 }
 
 absl::Duration Now() { return RealClock().Steady(); }
