@@ -39,7 +39,7 @@ absl::Status Damaged(std::string_view digest, std::string_view how) {
 // Only a checked digest becomes a path, so no name can leave the store.
 struct BlobPath {
   BlobPath(const std::string& root, std::string_view digest)
-      : folder(JoinPath(root, fmt::format("sha256/{}", digest.substr(7, 2)))),
+      : folder(JoinPath(root, digest.substr(7, 2))),
         raw(JoinPath(folder, digest.substr(9))),
         zstd(raw + std::string(kSuffix)) {}
   std::string folder;
@@ -272,20 +272,15 @@ absl::Status CheckDigest(std::string_view digest) {
 
 BlobStore::BlobStore(BlobStoreOptions options)
     : options_(std::move(options)),
-      incoming_(JoinPath(options_.directory, "incoming")) {}
+      incoming_(JoinPath(options_.directory, "incoming")),
+      root_(JoinPath(options_.directory, "sha256")) {}
 
 absl::StatusOr<std::unique_ptr<BlobStore>> BlobStore::Open(
     BlobStoreOptions options) {
   std::unique_ptr<BlobStore> store(new BlobStore(std::move(options)));
-  const std::string root = JoinPath(store->options_.directory, "sha256");
   KF_RETURN_IF_ERROR(MakeDirectories(store->incoming_));
-  // Made and synced now, so that a commit syncs one folder only.
-  for (int i = 0; i < 256; ++i) {
-    KF_RETURN_IF_ERROR(
-        MakeDirectories(JoinPath(root, fmt::format("{:02x}", i))));
-  }
+  KF_RETURN_IF_ERROR(MakeDirectories(store->root_));
   if (store->options_.durable) {
-    KF_RETURN_IF_ERROR(SyncFolder(root));
     KF_RETURN_IF_ERROR(SyncFolder(store->options_.directory));
   }
   return store;
@@ -298,14 +293,14 @@ absl::Status BlobStore::Sweep() {
 
 bool BlobStore::Has(std::string_view digest) const {
   if (!IsDigest(digest)) return false;
-  const BlobPath path(options_.directory, digest);
+  const BlobPath path(root_, digest);
   return PathExists(path.zstd) || PathExists(path.raw);
 }
 
 absl::StatusOr<std::unique_ptr<BlobReader>> BlobStore::Read(
     std::string_view digest, int64_t offset) const {
   KF_RETURN_IF_ERROR(CheckDigest(digest));
-  const BlobPath path(options_.directory, digest);
+  const BlobPath path(root_, digest);
   Fd fd(::open(path.zstd.c_str(), O_RDONLY | O_CLOEXEC));
   const bool compressed = fd.valid();
   if (!compressed) fd = Fd(::open(path.raw.c_str(), O_RDONLY | O_CLOEXEC));
@@ -351,6 +346,12 @@ absl::StatusOr<std::unique_ptr<BlobWriter>> BlobStore::Write(
         "blob of {} bytes: the server's disk has only {} bytes left",
         size_bytes, free));
   }
+  BlobPath path(root_, digest);
+  if (::mkdir(path.folder.c_str(), 0700) == 0) {
+    if (options_.durable) KF_RETURN_IF_ERROR(SyncFolder(root_));
+  } else if (errno != EEXIST) {
+    return ErrnoError(path.folder, errno);
+  }
   if (++writers_ > options_.max_writers) {
     --writers_;
     return Exhausted("too many uploads at once");
@@ -362,9 +363,9 @@ absl::StatusOr<std::unique_ptr<BlobWriter>> BlobStore::Write(
     --writers_;
     return ErrnoError(incoming_, error);
   }
-  return std::make_unique<FileWriter>(
-      digest, size_bytes, BlobPath(options_.directory, digest),
-      std::move(temporary), std::move(fd), options_.durable, writers_);
+  return std::make_unique<FileWriter>(digest, size_bytes, std::move(path),
+                                      std::move(temporary), std::move(fd),
+                                      options_.durable, writers_);
 }
 
 absl::StatusOr<std::string> BlobStore::Put(std::string_view bytes) {

@@ -93,6 +93,7 @@ class BlobStore {
 
   const BlobStoreOptions options_;
   const std::string incoming_;
+  const std::string root_;
   std::atomic<int> writers_ = 0;
 };
 

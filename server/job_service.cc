@@ -9,8 +9,12 @@ namespace {
 
 class JobHandlers final : public v1::JobService::CallbackService {
  public:
-  JobHandlers(Coordinator& coordinator, OpenCalls& calls, WorkPool& reads)
-      : coordinator_(coordinator), calls_(calls), reads_(reads) {}
+  JobHandlers(Coordinator& coordinator, OpenCalls& calls, WorkPool& reads,
+              WorkPool& queries)
+      : coordinator_(coordinator),
+        calls_(calls),
+        reads_(reads),
+        queries_(queries) {}
 
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
                                    const v1::SubmitRequest* request,
@@ -72,7 +76,7 @@ class JobHandlers final : public v1::JobService::CallbackService {
                                   const v1::QueryRequest* request,
                                   v1::QueryResponse* response) override {
     return FinishOn<v1::QueryResponse>(
-        reads_, context, response,
+        queries_, context, response,
         [this, request] { return coordinator_.Query(*request); });
   }
 
@@ -103,14 +107,15 @@ class JobHandlers final : public v1::JobService::CallbackService {
   Coordinator& coordinator_;
   OpenCalls& calls_;
   WorkPool& reads_;
+  WorkPool& queries_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> MakeJobService(Coordinator& coordinator,
-                                              OpenCalls& calls,
-                                              WorkPool& reads) {
-  return std::make_unique<JobHandlers>(coordinator, calls, reads);
+                                              OpenCalls& calls, WorkPool& reads,
+                                              WorkPool& queries) {
+  return std::make_unique<JobHandlers>(coordinator, calls, reads, queries);
 }
 
 }  // namespace kernelfleet::server

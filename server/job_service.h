@@ -11,10 +11,11 @@
 
 namespace kernelfleet::server {
 
-// `reads` runs what blocks. All arguments outlive the service.
+// `reads` runs short reads, `queries` what users wrote in SQL, so that a slow
+// query holds up queries alone. All arguments outlive the service.
 std::unique_ptr<grpc::Service> MakeJobService(Coordinator& coordinator,
-                                              OpenCalls& calls,
-                                              WorkPool& reads);
+                                              OpenCalls& calls, WorkPool& reads,
+                                              WorkPool& queries);
 
 }  // namespace kernelfleet::server
 

@@ -29,8 +29,11 @@
 namespace kernelfleet::server {
 namespace {
 
-constexpr int kReaders = 2;
+constexpr int kReadThreads = 2;
+constexpr int kQueryThreads = 2;
 constexpr int kDiskThreads = 4;
+// Spare ones serve the short reads that begin a watch or a log.
+constexpr int kReaders = kReadThreads + kQueryThreads + 2;
 constexpr size_t kReadQueue = 256;
 constexpr size_t kDiskQueue = 1024;
 constexpr auto kTransferGrace = std::chrono::seconds(5);
@@ -127,7 +130,8 @@ struct Server::Parts {
   std::unique_ptr<BlobStore> blobs;
   std::unique_ptr<Coordinator> coordinator;
   OpenCalls calls;
-  WorkPool reads{kReaders, kReadQueue};
+  WorkPool reads{kReadThreads, kReadQueue};
+  WorkPool queries{kQueryThreads, kReadQueue};
   WorkPool disk{kDiskThreads, kDiskQueue};
   std::vector<std::unique_ptr<grpc::Service>> services;
   std::unique_ptr<grpc::Server> grpc;
@@ -151,7 +155,7 @@ absl::Status Server::Parts::Listen(const ServerOptions& options) {
   builder.AddListeningPort(rpc::ToString(options.listen), credentials, &port);
   SetLimits(builder);
   builder.SetOption(std::make_unique<ReflectionOption>(options.reflection));
-  services.push_back(MakeJobService(*coordinator, calls, reads));
+  services.push_back(MakeJobService(*coordinator, calls, reads, queries));
   services.push_back(MakeNodeService(*coordinator, calls, disk));
   services.push_back(MakeBlobService(*blobs, disk));
   for (auto& service : services) builder.RegisterService(service.get());
