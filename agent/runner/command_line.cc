@@ -85,6 +85,10 @@ void Complete(CommandLine* line) {
   if (::access(python.executable.c_str(), X_OK) != 0) {
     Refuse("no Python at '" + python.executable + "'; say --python EXE");
   }
+  // Absolute, but through no link: a venv is known by where its link stands.
+  if (python.executable[0] != '/') {
+    python.executable = RealPath(".") + "/" + python.executable;
+  }
   if (python.library.empty()) python.library = DefaultLibrary();
   if (!HoldsLibrary(python.library)) {
     Refuse("no kernelfleet_runner package in '" + python.library +
