@@ -57,7 +57,10 @@ std::string WarmUp(const std::vector<std::string>& targets) {
     const py::object warm = py::module_::import("kernelfleet_runner.warm");
     return warm.attr("warm_up")(targets).cast<std::string>();
   } catch (const std::exception& error) {
-    return Failed(error.what());
+    // The traceback is for stderr; an event holds one sentence.
+    std::fprintf(stderr, "kernelfleet-runner: %s\n", error.what());
+    const std::string text = error.what();
+    return Failed(text.substr(0, text.find('\n')));
   }
 }
 

@@ -10,7 +10,8 @@
 //
 // and so do the events that answer them:
 //
-//   {"event":"ready","python":"3.11.2","triton":"3.9.0","warm_ms":…,"pid":…}
+//   {"event":"ready","python":"3.11.2","triton":"3.9.0","warm_ms":…,"pid":…,
+//    "cold":{"hip:gfx942":"why it does not compile here"}}
 //   {"event":"failed","message":"…"}                    instead of ready
 //   {"event":"started","id":"7.1","pid":4711}
 //   {"event":"ended","id":"7.1","exit_status":0,"signal":0,"timed_out":false,

@@ -19,6 +19,9 @@ from triton.runtime.jit import JITFunction
 from kernelfleet_runner import targets, tileir
 
 VERSION = triton.__version__
+if tuple(int(part) for part in VERSION.split(".")[:2]) < (3, 2):
+    raise ImportError("Triton %s is too old: the runner needs 3.2 or newer" %
+                      VERSION)
 
 CACHE_MANAGER = "TRITON_CACHE_MANAGER"
 
