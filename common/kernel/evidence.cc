@@ -231,6 +231,12 @@ class EvidenceFinder {
         case Op::kScan:
           AddItem(*out_.mutable_scans(), value.node);
           break;
+        case Op::kPhi:
+          if (lanes_.Accumulates(id)) {
+            AddItem(*out_.mutable_accumulations(),
+                    flow_.at(flow_.OperandsOf(id)[1]).node);
+          }
+          break;
         case Op::kExit:
           if (lanes_.Accumulates(flow_.OperandsOf(id)[0])) {
             AddItem(*out_.mutable_accumulations(), value.node);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "common/base/strings.h"
+#include "fmt/format.h"
 
 namespace kernelfleet::kernel {
 namespace {
@@ -14,6 +15,29 @@ namespace {
 constexpr int kMaxPasses = 6;
 
 Set Bit(int number) { return Set{1} << std::min(number, 63); }
+
+bool IsDisplay(const Syntax& syntax, NodeId node) {
+  return syntax.kind(node) == Kind::kList || syntax.kind(node) == Kind::kTuple;
+}
+
+// The argument of a call by keyword or position, or kNoNode.
+NodeId ArgumentOf(const Syntax& syntax, NodeId call, std::string_view name,
+                  int position) {
+  const NodeId arguments = syntax.Child(call, Field::kArguments);
+  if (arguments == kNoNode) return kNoNode;
+  int at = 0;
+  for (NodeId child : syntax.Children(arguments)) {
+    if (syntax.kind(child) == Kind::kKeywordArgument) {
+      const NodeId keyword = syntax.Child(child, Field::kName);
+      if (keyword != kNoNode && syntax.TextOf(keyword) == name) {
+        return syntax.Child(child, Field::kValue);
+      }
+    } else if (at++ == position) {
+      return child;
+    }
+  }
+  return kNoNode;
+}
 
 // Axes of a broadcast: aligned at the last one.
 void Broadcast(Lane& into, const Lane& other) {
@@ -43,6 +67,14 @@ void Broadcast(Lane& into, const Lane& other) {
   into.axis = axis;
 }
 
+// Lanes that a value has by its written shape.
+void AddOwn(const Lane& own, Lane& lane) {
+  if (own.varies == 0) return;
+  lane.varies |= own.varies;
+  lane.rank = own.rank;
+  lane.axis = own.axis;
+}
+
 }  // namespace
 
 Lanes::Lanes(const SourceFile& source, const Flow& flow)
@@ -60,14 +92,13 @@ void Lanes::AssignBits() {
   own_source_.assign(flow_.values.size(), 0);
   own_index_.assign(flow_.values.size(), 0);
   own_carry_.assign(flow_.values.size(), 0);
+  own_lane_.assign(flow_.values.size(), Lane());
   param_source_.assign(flow_.params.size(), 0);
-  int next_index = 0;
   loop_index_.push_back(0);
   for (size_t i = 1; i < flow_.loops.size(); ++i) {
-    loop_index_.push_back(Bit(next_index++));
+    loop_index_.push_back(Bit(next_index_++));
   }
   int next_carry = 0;
-  int next_source = 0;
   // A function that stores nothing is a helper: what it is given is its row.
   const bool helper = flow_.accesses.empty();
   for (ValueId id = 0; id < static_cast<ValueId>(flow_.values.size()); ++id) {
@@ -75,7 +106,7 @@ void Lanes::AssignBits() {
     const auto at = static_cast<size_t>(id);
     switch (value.op) {
       case Op::kArange:
-        own_index_[at] = Bit(next_index++);
+        own_index_[at] = Bit(next_index_++);
         break;
       case Op::kPhi:
         own_carry_[at] = Bit(next_carry++);
@@ -83,37 +114,93 @@ void Lanes::AssignBits() {
       case Op::kReduce:
       case Op::kNormalize:
       case Op::kExit:
-        own_source_[at] = Bit(next_source++);
+        own_source_[at] = Bit(next_source_++);
         break;
       case Op::kParam: {
         const auto& param = flow_.params[static_cast<size_t>(value.aux)];
         if (helper && !param.is_constexpr) {
-          own_source_[at] = Bit(next_source++);
-          own_index_[at] = Bit(next_index++);
+          own_source_[at] = Bit(next_source_++);
+          own_index_[at] = Bit(next_index_++);
         }
         break;
       }
-      case Op::kLoad: {
-        const auto operands = flow_.OperandsOf(id);
-        const ValueId root =
-            operands.empty() ? kNoValue : flow_.RootOf(operands[0]);
-        const ValueId base = root != kNoValue &&
-                                     (flow_.at(root).op == Op::kBlockPointer ||
-                                      flow_.at(root).op == Op::kDescriptor) &&
-                                     flow_.at(root).operand_count > 0
-                                 ? flow_.RootOf(flow_.OperandsOf(root)[0])
-                                 : root;
-        if (base != kNoValue && flow_.at(base).op == Op::kParam) {
-          Set& shared = param_source_[static_cast<size_t>(flow_.at(base).aux)];
-          if (shared == 0) shared = Bit(next_source++);
-          own_source_[at] = shared;
-        } else {
-          own_source_[at] = Bit(next_source++);
-        }
+      case Op::kLoad:
+        AssignSource(id);
         break;
-      }
       default:
         break;
+    }
+  }
+  AssignBlocks();
+}
+
+// Loads through one pointer parameter read one memory.
+void Lanes::AssignSource(ValueId id) {
+  const auto operands = flow_.OperandsOf(id);
+  ValueId root = operands.empty() ? kNoValue : flow_.RootOf(operands[0]);
+  if (root != kNoValue && flow_.at(root).operand_count > 0 &&
+      (flow_.at(root).op == Op::kBlockPointer ||
+       flow_.at(root).op == Op::kDescriptor)) {
+    root = flow_.RootOf(flow_.OperandsOf(root)[0]);
+  }
+  Set& own = own_source_[static_cast<size_t>(id)];
+  if (root != kNoValue && flow_.at(root).op == Op::kParam) {
+    Set& shared = param_source_[static_cast<size_t>(flow_.at(root).aux)];
+    if (shared == 0) shared = Bit(next_source_++);
+    own = shared;
+  } else {
+    own = Bit(next_source_++);
+  }
+}
+
+Set Lanes::IndexNamed(const std::string& name) {
+  const auto [entry, added] = named_index_.try_emplace(name, 0);
+  if (added) entry->second = Bit(next_index_++);
+  return entry->second;
+}
+
+Lane Lanes::LaneOfShape(NodeId list, std::string_view prefix) {
+  Lane lane;
+  int rank = 0;
+  for (NodeId extent : source_.syntax.Children(list)) {
+    if (rank == kMaxRank) break;
+    // Named by the extent where it is known, else by the axis.
+    const std::string name = prefix.empty()
+                                 ? std::string(source_.syntax.TextOf(extent))
+                                 : fmt::format("{}.{}", prefix, rank);
+    const Set index = IndexNamed(name);
+    lane.varies |= index;
+    lane.axis[static_cast<size_t>(rank++)] =
+        static_cast<int8_t>(std::countr_zero(index));
+  }
+  lane.rank = static_cast<int8_t>(rank);
+  return lane;
+}
+
+void Lanes::AssignBlocks() {
+  const Syntax& syntax = source_.syntax;
+  for (ValueId id = 0; id < static_cast<ValueId>(flow_.values.size()); ++id) {
+    const Op op = flow_.at(id).op;
+    if (op != Op::kBlockPointer && op != Op::kDescriptor) continue;
+    const NodeId shape = ArgumentOf(syntax, flow_.at(id).node, "block_shape",
+                                    op == Op::kBlockPointer ? 4 : 3);
+    if (shape != kNoNode && IsDisplay(syntax, shape)) {
+      own_lane_[static_cast<size_t>(id)] = LaneOfShape(shape, {});
+    }
+  }
+  // desc.load([y, x]) on a descriptor passed in: as many axes as offsets.
+  for (const MemoryAccess& access : flow_.accesses) {
+    if (!access.method || access.result == kNoValue) continue;
+    const ValueId root = flow_.RootOf(access.address);
+    if (root != kNoValue && flow_.at(root).op == Op::kDescriptor) continue;
+    Lane& lane = own_lane_[static_cast<size_t>(access.result)];
+    const NodeId offsets = ArgumentOf(syntax, access.node, "offsets", 0);
+    const std::string prefix = fmt::format("v{}", root);
+    if (offsets != kNoNode && IsDisplay(syntax, offsets)) {
+      lane = LaneOfShape(offsets, prefix);
+    } else {
+      lane.rank = -1;
+      lane.varies = IndexNamed(prefix);
     }
   }
 }
@@ -198,7 +285,21 @@ Lane Lanes::Transfer(ValueId id) const {
       // The address says which lanes; its own data are an index, not a row.
       lane.sources = own_source_[index];
       lane.carries = 0;
+      AddOwn(own_lane_[index], lane);
       return lane;
+    case Op::kBlockPointer:
+    case Op::kDescriptor:
+      lane.sources = 0;
+      AddOwn(own_lane_[index], lane);
+      return lane;
+    case Op::kWhere: {
+      // The condition chooses; it is not among the data.
+      const auto operands = flow_.OperandsOf(id);
+      if (operands.size() == 3) {
+        lane.sources = at(operands[1]).sources | at(operands[2]).sources;
+      }
+      return lane;
+    }
     case Op::kReduce:
     case Op::kNormalize:
     case Op::kHistogram:

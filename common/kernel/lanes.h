@@ -6,6 +6,9 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "common/kernel/flow.h"
@@ -52,6 +55,11 @@ class Lanes {
  private:
   void AssignBits();
   void AssignSource(ValueId id);
+  void AssignBlocks();
+  // Lanes of a tile whose shape is written, not computed: one index per
+  // distinct extent.
+  Lane LaneOfShape(NodeId list, std::string_view prefix);
+  Set IndexNamed(const std::string& name);
   bool Pass();
   void LinkStoresToLoads();
   Lane Transfer(ValueId id) const;
@@ -77,6 +85,11 @@ class Lanes {
   std::vector<Set> own_carry_;
   std::vector<Set> loop_index_;
   std::vector<Set> param_source_;
+  // What block pointers, descriptors and loads through them vary over.
+  std::vector<Lane> own_lane_;
+  std::unordered_map<std::string, Set> named_index_;
+  int next_index_ = 0;
+  int next_source_ = 0;
 };
 
 }  // namespace kernelfleet::kernel
