@@ -56,6 +56,8 @@ class Rows {
   size_t last_ = 0;
 };
 
+size_t Index(Family family) { return static_cast<size_t>(family); }
+
 struct Counts {
   std::vector<Count> memory;
   std::array<Count, kFamilies> families{};
@@ -77,7 +79,7 @@ Counts CountEvents(std::span<const Event> events, const LoopForest& forest,
     if (event.meaning.space != Space::kNone) {
       rows.Add(MemoryKey(event.meaning), block.in_loop);
     }
-    Count& family = counts.families[static_cast<int>(event.meaning.family)];
+    Count& family = counts.families[Index(event.meaning.family)];
     ++family.all;
     family.in_loops += block.in_loop ? 1 : 0;
     if (event.meaning.family == Family::kCompareSwap &&
@@ -86,7 +88,7 @@ Counts CountEvents(std::span<const Event> events, const LoopForest& forest,
     }
   }
   counts.memory = std::move(rows).Sorted();
-  Count& loops = counts.families[static_cast<int>(Family::kCasLoop)];
+  Count& loops = counts.families[Index(Family::kCasLoop)];
   loops.all = loops.in_loops = static_cast<int32_t>(
       std::count(swaps_in_loop.begin(), swaps_in_loop.end(), true));
   for (size_t i = 0; i < forest.blocks.size(); ++i) {
@@ -131,13 +133,12 @@ void SummarizeMemory(const Count& row, v1::IsaSummary& summary) {
 
 void Summarize(const Counts& counts, v1::IsaSummary& summary) {
   for (const Count& row : counts.memory) SummarizeMemory(row, summary);
-  for (int f = 0; f < kFamilies; ++f) {
+  for (size_t f = 0; f < kFamilies; ++f) {
     if (IsMatrix(static_cast<Family>(f))) {
       summary.set_matrix_ops(summary.matrix_ops() + counts.families[f].all);
     }
   }
-  summary.set_cas_loops(
-      counts.families[static_cast<int>(Family::kCasLoop)].all);
+  summary.set_cas_loops(counts.families[Index(Family::kCasLoop)].all);
   summary.set_instructions(counts.reachable);
   summary.set_buffer_ops_dominant(summary.buffer_ops() >
                                   summary.global_flat_ops());
@@ -239,7 +240,7 @@ v1::IsaKernel Function::Finish() {
 
   v1::IsaKernel kernel;
   for (const Count& row : counts.memory) AddRow(row, kernel);
-  for (int f = 1; f < kFamilies; ++f) {
+  for (size_t f = 1; f < kFamilies; ++f) {
     if (counts.families[f].all == 0) continue;
     v1::FamilyCount& family = *kernel.add_families();
     family.set_family(std::string(NameOf(static_cast<Family>(f))));

@@ -99,8 +99,8 @@ constexpr FamilyName kFamilyNames[] = {
 };
 
 consteval bool NamesFollowTheEnum() {
-  for (int i = 0; i < kFamilies; ++i) {
-    if (static_cast<int>(kFamilyNames[i].family) != i) return false;
+  for (size_t i = 0; i < kFamilies; ++i) {
+    if (static_cast<size_t>(kFamilyNames[i].family) != i) return false;
   }
   return std::size(kFamilyNames) == kFamilies;
 }
@@ -109,7 +109,7 @@ static_assert(NamesFollowTheEnum());
 }  // namespace
 
 std::string_view NameOf(Family family) {
-  return kFamilyNames[static_cast<int>(family)].name;
+  return kFamilyNames[static_cast<size_t>(family)].name;
 }
 
 }  // namespace kernelfleet::isa

@@ -7,6 +7,7 @@
 #ifndef KERNELFLEET_COMMON_ISA_MEANING_H_
 #define KERNELFLEET_COMMON_ISA_MEANING_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -32,10 +33,8 @@ enum class Space : uint8_t {
   kLocal,
   kTensorMemory,
 };
-inline constexpr int kSpaces = 12;
 
 enum class Direction : uint8_t { kLoad, kStore, kAtomic, kAsyncCopy };
-inline constexpr int kDirections = 4;
 
 enum class Family : uint8_t {
   kNone,
@@ -85,7 +84,7 @@ enum class Family : uint8_t {
   kCall,
   kTrap,
 };
-inline constexpr int kFamilies = static_cast<int>(Family::kTrap) + 1;
+inline constexpr size_t kFamilies = static_cast<size_t>(Family::kTrap) + 1;
 
 // How control leaves an instruction.
 enum class Flow : uint8_t {

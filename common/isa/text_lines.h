@@ -36,14 +36,14 @@ inline std::string_view SkipBlanks(std::string_view text) {
 enum CharClass : uint8_t { kNameChar = 1, kDotChar = 2, kHexChar = 4 };
 inline constexpr std::array<uint8_t, 256> kCharClasses = [] {
   std::array<uint8_t, 256> classes{};
-  for (int c = '0'; c <= '9'; ++c) classes[c] = kNameChar | kHexChar;
-  for (int c = 'a'; c <= 'z'; ++c) classes[c] = kNameChar;
-  for (int c = 'A'; c <= 'Z'; ++c) classes[c] = kNameChar;
-  for (int c = 'a'; c <= 'f'; ++c) classes[c] |= kHexChar;
-  for (int c = 'A'; c <= 'F'; ++c) classes[c] |= kHexChar;
+  for (size_t c = '0'; c <= '9'; ++c) classes[c] = kNameChar | kHexChar;
+  for (size_t c = 'a'; c <= 'z'; ++c) classes[c] = kNameChar;
+  for (size_t c = 'A'; c <= 'Z'; ++c) classes[c] = kNameChar;
+  for (size_t c = 'a'; c <= 'f'; ++c) classes[c] = kNameChar | kHexChar;
+  for (size_t c = 'A'; c <= 'F'; ++c) classes[c] = kNameChar | kHexChar;
   classes['_'] = classes['$'] = classes['%'] = classes['@'] = kNameChar;
   // Symbols may hold any byte of UTF-8.
-  for (int c = 128; c < 256; ++c) classes[c] = kNameChar;
+  for (size_t c = 128; c < 256; ++c) classes[c] = kNameChar;
   classes['.'] = kDotChar;
   return classes;
 }();

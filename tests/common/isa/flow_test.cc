@@ -83,40 +83,40 @@ TEST(FlowTest, ATableOfTargetsCanCloseALoop) {
 
 // The same question by sets: dominators by iteration, loops by walking back.
 struct Slow {
-  std::set<int> in_loop;
-  std::set<int> heads;
+  std::set<uint32_t> in_loop;
+  std::set<uint32_t> heads;
 };
 
-Slow SlowLoops(int nodes, const std::vector<std::set<int>>& next) {
-  const auto reach = [&](int without) {
-    std::set<int> seen;
-    std::vector<int> waiting;
+Slow SlowLoops(uint32_t nodes, const std::vector<std::set<uint32_t>>& next) {
+  const auto reach = [&](uint32_t without) {
+    std::set<uint32_t> seen;
+    std::vector<uint32_t> waiting;
     if (without != 0) waiting = {0};
     while (!waiting.empty()) {
-      const int node = waiting.back();
+      const uint32_t node = waiting.back();
       waiting.pop_back();
       if (!seen.insert(node).second) continue;
-      for (int to : next[node]) {
+      for (uint32_t to : next[node]) {
         if (to != without) waiting.push_back(to);
       }
     }
     return seen;
   };
-  const std::set<int> reachable = reach(-1);
+  const std::set<uint32_t> reachable = reach(kNowhere);
   Slow slow;
-  for (int head : reachable) {
-    const std::set<int> free = reach(head);
-    for (int tail : reachable) {
+  for (uint32_t head : reachable) {
+    const std::set<uint32_t> free = reach(head);
+    for (uint32_t tail : reachable) {
       // head dominates tail when nothing reaches tail without it.
       if (!next[tail].contains(head) || free.contains(tail)) continue;
       slow.heads.insert(head);
-      std::set<int> body = {head};
-      std::vector<int> waiting = {tail};
+      std::set<uint32_t> body = {head};
+      std::vector<uint32_t> waiting = {tail};
       while (!waiting.empty()) {
-        const int node = waiting.back();
+        const uint32_t node = waiting.back();
         waiting.pop_back();
         if (!body.insert(node).second) continue;
-        for (int from = 0; from < nodes; ++from) {
+        for (uint32_t from = 0; from < nodes; ++from) {
           if (reachable.contains(from) && next[from].contains(node)) {
             waiting.push_back(from);
           }
@@ -131,27 +131,24 @@ Slow SlowLoops(int nodes, const std::vector<std::set<int>>& next) {
 TEST(FlowTest, AgreesWithTheDefinitionOnRandomGraphs) {
   SeededRandom random(20261201);
   for (int round = 0; round < 3000; ++round) {
-    const int nodes = 1 + static_cast<int>(random.Next() % 14);
+    const uint32_t nodes = 1 + static_cast<uint32_t>(random.Next() % 14);
     std::vector<Transfer> transfers;
-    std::vector<std::set<int>> next(nodes);
-    for (int n = 0; n < nodes; ++n) {
+    std::vector<std::set<uint32_t>> next(nodes);
+    for (uint32_t n = 0; n < nodes; ++n) {
       // Two instructions per block; the second one leaves.
-      const int target = static_cast<int>(random.Next() % nodes);
+      const uint32_t target = static_cast<uint32_t>(random.Next() % nodes);
       const Flow flow = std::vector{Flow::kBranch, Flow::kBranch, Flow::kJump,
                                     Flow::kExit}[random.Next() % 4];
       transfers.push_back(
-          {static_cast<uint32_t>(2 * n + 1), flow,
-           flow == Flow::kExit ? kNowhere : static_cast<uint32_t>(2 * target)});
+          {2 * n + 1, flow, flow == Flow::kExit ? kNowhere : 2 * target});
       if (flow != Flow::kExit) next[n].insert(target);
       if (flow == Flow::kBranch && n + 1 < nodes) next[n].insert(n + 1);
     }
     const Slow slow = SlowLoops(nodes, next);
-    const LoopForest forest =
-        FindLoops(static_cast<uint32_t>(2 * nodes), transfers, {});
+    const LoopForest forest = FindLoops(2 * nodes, transfers, {});
     ASSERT_EQ(forest.loops, slow.heads.size()) << "round " << round;
     for (const Block& block : forest.blocks) {
-      ASSERT_EQ(block.in_loop,
-                slow.in_loop.contains(static_cast<int>(block.begin / 2)))
+      ASSERT_EQ(block.in_loop, slow.in_loop.contains(block.begin / 2))
           << "round " << round << " block " << block.begin / 2;
     }
   }
