@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/strings.h"
+#include "common/tileir/descriptors.h"
 #include "common/tileir/rules.h"
 #include "fmt/format.h"
 
@@ -28,8 +29,10 @@ bool IsPowerOfTwo(int64_t value) {
 }
 
 // Largest power of two that divides it; hints may name any multiple.
-int64_t PowerOfTwoIn(int64_t value) { return value & -value; }
+int64_t PowerOfTwoIn(int64_t value) { return value <= 0 ? 1 : value & -value; }
 
+// Bytes; what TMA and Triton ask of a descriptor's base and outer strides.
+constexpr int64_t kDescriptorAlignment = 16;
 // Tile IR's own limit on a tile.
 constexpr int64_t kMaxElements = 16'777'216;
 
@@ -223,53 +226,130 @@ void Lowering::LowerOp(const ttir::Op& op) {
   if (refusal.has_value()) Refuse(op, *std::move(refusal));
 }
 
-void Lowering::LowerArguments() {
-  for (size_t i = 0; i < function_.arguments.size(); ++i) {
-    const ttir::Argument& argument = function_.arguments[i];
-    const ttir::Type& type = TypeOf(argument.value);
-    if (type.kind == ttir::Type::Kind::kDescriptor) {
-      LowerDescriptorArgument(i);
-      continue;
+Refusal Lowering::CheckArgument(size_t index) const {
+  const ttir::Type& type = TypeOf(function_.arguments[index].value);
+  if (type.kind == ttir::Type::Kind::kDescriptor) {
+    const size_t rank = type.shape.size();
+    for (size_t i = 1; i <= 2 * rank; ++i) {
+      const Scalar wanted = i <= rank ? Scalar::kI32 : Scalar::kI64;
+      if (index + i >= function_.arguments.size()) {
+        return "a descriptor without extents and strides";
+      }
+      const ttir::Type& part = TypeOf(function_.arguments[index + i].value);
+      if (part.kind != ttir::Type::Kind::kValue || part.scalar != wanted ||
+          part.tensor || part.pointer) {
+        return "a descriptor without extents and strides";
+      }
     }
-    ttir::Op here;
-    here.name = "tt.func";
-    here.location = function_.location;
-    if (type.kind != ttir::Type::Kind::kValue || type.tensor) {
-      Refuse(here, fmt::format("an argument of type {}",
-                               Printable(ttir::Spell(type))));
-      continue;
+    return std::nullopt;
+  }
+  if (type.kind != ttir::Type::Kind::kValue || type.tensor) {
+    return fmt::format("an argument of type {}", Printable(ttir::Spell(type)));
+  }
+  return std::nullopt;
+}
+
+void Lowering::DescribeArgument(size_t index) {
+  const ttir::Argument& argument = function_.arguments[index];
+  const ttir::Type& type = TypeOf(argument.value);
+  v1::TileIrArgument* made = report_->add_arguments();
+  made->set_name(
+      std::string(module_.values[static_cast<size_t>(argument.value)].name));
+  made->set_kind(type.pointer ? v1::TileIrArgument::pointer
+                              : v1::TileIrArgument::scalar);
+  made->set_type(std::string(ttir::Name(type.scalar)));
+  made->set_parameter(static_cast<int>(index));
+  for (const auto& [key, attribute] : argument.attributes) {
+    if (key == "tt.divisibility" && attribute.integer > 1) {
+      made->set_divisor(attribute.integer);
     }
-    const ValueId value = kernel_.NewValue(TypeId_(type));
-    kernel_.body.arguments.push_back(value);
-    Bind(argument.value, value);
-    v1::TileIrArgument* made = report_->add_arguments();
-    made->set_name(
-        std::string(module_.values[static_cast<size_t>(argument.value)].name));
-    made->set_kind(type.pointer ? v1::TileIrArgument::pointer
-                                : v1::TileIrArgument::scalar);
-    made->set_type(std::string(ttir::Name(type.scalar)));
-    made->set_parameter(static_cast<int>(i));
-    for (const auto& [key, attribute] : argument.attributes) {
-      if (key == "tt.divisibility" && attribute.integer > 1) {
-        made->set_divisor(attribute.integer);
+  }
+  if (type.kind != ttir::Type::Kind::kDescriptor) return;
+  made->set_kind(v1::TileIrArgument::descriptor_base);
+  made->set_divisor(kDescriptorAlignment);
+}
+
+// The parts that follow a descriptor, with what the launcher must check.
+void Lowering::DescribeDescriptorParts(size_t index) {
+  const ttir::Type& type = TypeOf(function_.arguments[index].value);
+  const auto rank = static_cast<int>(type.shape.size());
+  const int64_t step =
+      kDescriptorAlignment / std::max(1, ttir::Bits(type.scalar) / 8);
+  for (int i = 0; i < 2 * rank; ++i) {
+    v1::TileIrArgument* part =
+        report_->mutable_arguments(static_cast<int>(index) + 1 + i);
+    part->set_dimension(i % rank);
+    part->set_maximum(INT32_MAX);
+    if (i < rank) {
+      part->set_kind(v1::TileIrArgument::descriptor_shape);
+    } else {
+      part->set_kind(v1::TileIrArgument::descriptor_stride);
+      if (i + 1 == 2 * rank) {
+        part->set_equals(1);
+      } else {
+        part->set_divisor(std::max<int64_t>(1, step));
       }
     }
   }
-  for (const v1::TileIrArgument& made : report_->arguments()) {
-    if (made.divisor() <= 1 || made.kind() > v1::TileIrArgument::scalar) {
+}
+
+void Lowering::LowerArguments() {
+  for (size_t i = 0; i < function_.arguments.size(); ++i) {
+    if (Refusal refusal = CheckArgument(i)) {
+      ttir::Op here;
+      here.name = "tt.func";
+      here.location = function_.location;
+      Refuse(here, *std::move(refusal));
+      return;
+    }
+    const ttir::ValueId argument = function_.arguments[i].value;
+    const ttir::Type& type = TypeOf(argument);
+    const bool descriptor = type.kind == ttir::Type::Kind::kDescriptor;
+    const ValueId value = kernel_.NewValue(
+        descriptor ? kernel_.types.Tile(type.scalar, {}, true) : TypeId_(type));
+    kernel_.body.arguments.push_back(value);
+    Bind(argument, value);
+    DescribeArgument(i);
+  }
+  for (size_t i = 0; i < function_.arguments.size(); ++i) {
+    const ttir::ValueId argument = function_.arguments[i].value;
+    if (TypeOf(argument).kind == ttir::Type::Kind::kDescriptor) {
+      DescribeDescriptorParts(i);
+      LowerDescriptorArgument(i);
       continue;
     }
-    const ttir::ValueId value =
-        function_.arguments[static_cast<size_t>(made.parameter())].value;
-    Bind(value, EmitDivisible(Use(value), made.divisor()));
+    const v1::TileIrArgument& made = report_->arguments(static_cast<int>(i));
+    if (made.kind() == v1::TileIrArgument::pointer ||
+        made.kind() == v1::TileIrArgument::scalar) {
+      Bind(argument, EmitDivisible(Use(argument), made.divisor()));
+    }
   }
 }
 
+// Triton passes a descriptor as itself, an i32 extent for each dimension and
+// an i64 stride for each. The entry takes a base pointer in its own place.
 void Lowering::LowerDescriptorArgument(size_t index) {
-  ttir::Op here;
-  here.name = "tt.func";
-  here.location = function_.location;
-  Refuse(here, fmt::format("argument {} is a descriptor", index));
+  const ttir::ValueId value = function_.arguments[index].value;
+  const ttir::Type& type = TypeOf(value);
+  const size_t rank = type.shape.size();
+  TensorShape shape;
+  shape.base = Use(value);
+  for (size_t i = 1; i <= 2 * rank; ++i) {
+    Extent extent;
+    extent.value = Use(function_.arguments[index + i].value);
+    if (i == 2 * rank) {
+      extent.constant = 1;
+    } else if (i > rank) {  // The launcher checked that it fits.
+      extent.value = Emit(Code::kTruncI, {extent.value}, Tile(Scalar::kI32),
+                          {Number(Key::kOverflow, 0)});
+    }
+    (i <= rank ? shape.extents : shape.strides).push_back(extent);
+  }
+  Descriptor descriptor;
+  descriptor.block = type.shape;
+  descriptor.scalar = type.scalar;
+  descriptor.tensor_view = EmitTensorView(*this, shape, type.scalar);
+  BindDescriptor(value, std::move(descriptor));
 }
 
 void Lowering::Run() {
@@ -278,6 +358,7 @@ void Lowering::Run() {
                    options_.num_worker_warps};
   block_ = &kernel_.body;
   LowerArguments();
+  if (report_->unsupported_size() > 0) return;
   LowerBody(*this, function_.body);
 }
 

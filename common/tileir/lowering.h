@@ -105,6 +105,9 @@ class Lowering {
 
  private:
   void LowerArguments();
+  Refusal CheckArgument(size_t index) const;
+  void DescribeArgument(size_t index);
+  void DescribeDescriptorParts(size_t index);
   void LowerDescriptorArgument(size_t index);
   void Unbind(size_t mark);
 

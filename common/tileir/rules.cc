@@ -9,8 +9,8 @@ namespace {
 
 using Family = std::span<const Rule> (*)();
 constexpr Family kFamilies[] = {
-    ArithmeticRules, ConversionRules, MathRules,   ShapeRules,  MemoryRules,
-    DescriptorRules, DotRules,        ReduceRules, ControlRules};
+    ArithmeticRules, ConversionRules, MathRules,   ShapeRules,   MemoryRules,
+    DescriptorRules, DotRules,        ReduceRules, ControlRules, EffectRules};
 
 std::unordered_map<std::string_view, const Rule*> MakeIndex() {
   std::unordered_map<std::string_view, const Rule*> index;

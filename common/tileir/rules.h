@@ -66,6 +66,7 @@ std::span<const Rule> DescriptorRules();
 std::span<const Rule> DotRules();
 std::span<const Rule> ReduceRules();
 std::span<const Rule> ControlRules();
+std::span<const Rule> EffectRules();
 
 // The function's blocks as nested ifs; see rules_control.cc.
 void LowerBody(Lowering& lowering, const ttir::Region& region);
