@@ -48,7 +48,9 @@ Lowering::Lowering(const ttir::Module& module, const ttir::Function& function,
       values_(module.values.size(), kNoValue),
       definitions_(module.values.size(), nullptr),
       latency_(options.num_stages) {
-  CollectDefinitions(function.body, &definitions_);
+  for (const ttir::Function& any : module.functions) {
+    CollectDefinitions(any.body, &definitions_);
+  }
 }
 
 const ttir::Op* Lowering::Definition(ttir::ValueId value) const {

@@ -102,6 +102,7 @@ class Lowering {
   int latency() const { return latency_; }
   void set_latency(int latency) { latency_ = latency; }
   int loop_depth = 0;
+  int call_depth = 0;
 
  private:
   void LowerArguments();

@@ -17,7 +17,7 @@ PointerRoots::PointerRoots(const ttir::Module& module,
       parent_(module.values.size()),
       unknown_(module.values.size(), false) {
   std::iota(parent_.begin(), parent_.end(), 0);
-  Walk(function.body);
+  for (const ttir::Function& any : module.functions) Walk(any.body);
 }
 
 int PointerRoots::Find(ttir::ValueId value) const {
@@ -80,13 +80,25 @@ void PointerRoots::VisitWhile(const ttir::Op& op) {
   JoinAll(Yielded(before), 1, op.results, 0);
 }
 
+// Every call of a function shares the roots of its arguments.
+void PointerRoots::VisitCall(const ttir::Op& op) {
+  const ttir::Function* callee = module_.Callee(op);
+  if (callee == nullptr) return;
+  std::vector<ttir::ValueId> arguments;
+  for (const ttir::Argument& argument : callee->arguments) {
+    arguments.push_back(argument.value);
+  }
+  JoinAll(op.operands, 0, arguments, 0);
+  JoinAll(op.results, 0, Yielded(callee->body), 0);
+}
+
 void PointerRoots::Visit(const ttir::Op& op) {
   for (const ttir::Region& region : op.regions) Walk(region);
   if (op.name == "scf.for") return VisitLoop(op);
   if (op.name == "scf.if") return VisitIf(op);
   if (op.name == "scf.while") return VisitWhile(op);
-  const bool made = op.name == "tt.load" || op.name == "tt.int_to_ptr" ||
-                    op.name == "tt.call";
+  if (op.name == "tt.call") return VisitCall(op);
+  const bool made = op.name == "tt.load" || op.name == "tt.int_to_ptr";
   for (const ttir::ValueId result : op.results) {
     if (!IsPointer(result)) continue;
     bool found = false;

@@ -24,6 +24,7 @@ class PointerRoots {
  private:
   void Walk(const ttir::Region& region);
   void Visit(const ttir::Op& op);
+  void VisitCall(const ttir::Op& op);
   void VisitLoop(const ttir::Op& op);
   void VisitIf(const ttir::Op& op);
   void VisitWhile(const ttir::Op& op);

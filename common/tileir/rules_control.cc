@@ -284,7 +284,44 @@ Refusal While(Lowering& lowering, const ttir::Op& op, const Rule&) {
   return std::nullopt;
 }
 
+constexpr int kMaxCalls = 16;
+
+// The callee's operations in the place of the call.
+Refusal Call(Lowering& lowering, const ttir::Op& op, const Rule&) {
+  const ttir::Function* callee = lowering.module().Callee(op);
+  if (callee == nullptr) return "malformed: no such function";
+  if (lowering.call_depth >= kMaxCalls) return "calls nest too deep";
+  const ttir::Block* body = OnlyBlock(callee->body, "tt.return");
+  if (body == nullptr) return "a call of a function that returns early";
+  std::vector<ttir::ValueId> arguments;
+  for (const ttir::Argument& argument : callee->arguments) {
+    arguments.push_back(argument.value);
+  }
+  const auto& returned = body->ops.back().operands;
+  if (!SameTypes(lowering, op.operands, 0, arguments, 0) ||
+      !SameTypes(lowering, op.results, 0, returned, 0)) {
+    return "malformed: a call of other types";
+  }
+  if (HasDescriptor(lowering, op.operands) ||
+      HasDescriptor(lowering, op.results)) {
+    return "a call that hands over a tensor descriptor";
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    lowering.Bind(arguments[i], lowering.Use(op.operands[i]));
+  }
+  ++lowering.call_depth;
+  LowerAllButLast(lowering, *body);
+  --lowering.call_depth;
+  for (size_t i = 0; i < returned.size(); ++i) {
+    if (lowering.IsLowered(returned[i])) {
+      lowering.Bind(op.results[i], lowering.Use(returned[i]));
+    }
+  }
+  return std::nullopt;
+}
+
 constexpr Rule kRules[] = {
+    {"tt.call", Call, kAny, kAny, Check::kNone, Code::kReturn},
     {"scf.for", For, kAny, kAny, Check::kNone, Code::kFor},
     {"scf.if", If, 1, kAny, Check::kNone, Code::kIf},
     {"scf.while", While, kAny, kAny, Check::kNone, Code::kLoop},

@@ -168,6 +168,16 @@ const Attribute* Op::Find(std::string_view key) const {
   return nullptr;
 }
 
+const Function* Module::Callee(const Op& call) const {
+  const Attribute* symbol = call.Find("callee");
+  if (symbol == nullptr) symbol = call.Find("");
+  if (symbol == nullptr) return nullptr;
+  for (const Function& function : functions) {
+    if (function.name == symbol->string()) return &function;
+  }
+  return nullptr;
+}
+
 SourceLine Module::Resolve(std::string_view location) const {
   LineFinder finder(*this);
   finder.Walk(location);

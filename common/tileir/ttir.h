@@ -167,6 +167,8 @@ struct Module {
   // The line of the user's source for a location: the innermost frame outside
   // Triton's own library. Line 0 when unknown.
   SourceLine Resolve(std::string_view location) const;
+  // The function that a tt.call names; null when there is none.
+  const Function* Callee(const Op& call) const;
   const Type& TypeOf(ValueId value) const {
     return values[static_cast<size_t>(value)].type;
   }
