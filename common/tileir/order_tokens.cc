@@ -113,10 +113,10 @@ ValueId Orderer::Some(std::vector<ValueId> tokens) {
 
 std::vector<ValueId> Orderer::Waits(const ClassState& state,
                                     bool writes) const {
-  std::vector<ValueId> tokens;
-  if (writes) tokens = state.reads;
-  if (state.last != kNoValue) tokens.push_back(state.last);
-  return tokens;
+  // Every read in `reads` has itself waited for `last`.
+  if (writes && !state.reads.empty()) return state.reads;
+  if (state.last == kNoValue) return {};
+  return {state.last};
 }
 
 void Orderer::ProcessFence(const Access& access, ValueId token, State* state) {
@@ -202,8 +202,7 @@ void Orderer::ProcessLoop(Op op, State* state) {
   State inside = *state;
   for (const Carried& item : carried) {
     const ClassState& before = (*state)[item.alias_class];
-    op.operands.push_back(
-        Some(item.writes ? Waits(before, true) : before.reads));
+    op.operands.push_back(Some(Waits(before, true)));
     const ValueId argument = NewToken();
     op.regions[0].arguments.push_back(argument);
     if (item.writes) {
