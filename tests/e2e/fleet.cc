@@ -138,14 +138,31 @@ std::string Fleet::Logs() const {
   return out;
 }
 
+int Fleet::LogCount(const std::string& phrase) const {
+  const absl::StatusOr<std::string> text = ReadFile(folder_ / "agent.log");
+  int count = 0;
+  for (size_t at = 0; text.ok(); ++count) {
+    at = text->find(phrase, at);
+    if (at == text->npos) break;
+    at += phrase.size();
+  }
+  return count;
+}
+
+void Fleet::WaitForLog(const std::string& phrase, int count) const {
+  const absl::Duration deadline = Now() + kStartLimit;
+  while (LogCount(phrase) < count && Now() < deadline) Pause(kPoll);
+}
+
 std::string Fleet::Submit(const std::vector<std::string>& modules,
                           const std::string& entry, const v1::CompileCase& with,
                           const std::vector<std::string>& targets,
-                          const std::string& key) {
+                          const std::string& key, double run_s) {
   v1::SubmitRequest request;
   request.set_idempotency_key(key);
   v1::JobSpec& spec = *request.mutable_spec();
   spec.set_workflow("probe");
+  if (run_s > 0) spec.mutable_limits()->set_run_s(run_s);
   for (const std::string& name : targets) {
     const size_t colon = name.find(':');
     v1::Target& target = *spec.add_targets();

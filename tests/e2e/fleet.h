@@ -39,6 +39,10 @@ class Fleet {
   const std::string& folder() const { return folder_.path(); }
   // Both programs' logs, for the message of a failed test.
   std::string Logs() const;
+  // How often the agents' log holds `phrase`.
+  int LogCount(const std::string& phrase) const;
+  // Returns once it holds it `count` times, or after a minute.
+  void WaitForLog(const std::string& phrase, int count) const;
 
   v1::JobService::Stub& jobs() { return *jobs_; }
   rpc::BlobClient& blobs() { return *blobs_; }
@@ -47,7 +51,7 @@ class Fleet {
   std::string Submit(const std::vector<std::string>& modules,
                      const std::string& entry, const v1::CompileCase& with,
                      const std::vector<std::string>& targets,
-                     const std::string& key);
+                     const std::string& key, double run_s = 0);
   v1::JobDetail GetJob(const std::string& id);
   // The job once it ended; as it is then after `limit`.
   v1::JobDetail WaitForEnd(const std::string& id, absl::Duration limit);
