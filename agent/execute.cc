@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "agent/run_proof.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
@@ -20,24 +21,15 @@ T Or(T value, T otherwise) {
   return value > 0 ? value : otherwise;
 }
 
-// Which devices the process may see. A compile sees none, so that it cannot
-// disturb a measurement. UUIDs keep their meaning where indexes do not.
+// A compile sees no device, so that it cannot disturb a measurement.
 std::map<std::string, std::string> DevicesOf(const v1::NodeFacts& facts,
-                                             int gpu) {
-  std::map<std::string, std::string> environment = {
-      {"CUDA_VISIBLE_DEVICES", ""}, {"HIP_VISIBLE_DEVICES", "-1"}};
-  for (const v1::Gpu& device : facts.gpus()) {
-    if (device.index() != gpu) continue;
-    if (device.vendor() == "nvidia") {
-      environment["CUDA_VISIBLE_DEVICES"] =
-          device.uuid().empty() ? std::to_string(gpu) : device.uuid();
-    } else {
-      environment["HIP_VISIBLE_DEVICES"] = std::to_string(gpu);
-      // HIP reads this name too and would take "" as no device.
-      environment["CUDA_VISIBLE_DEVICES"] = std::to_string(gpu);
+                                             const v1::LeasedTask& task) {
+  for (const v1::Gpu& gpu : facts.gpus()) {
+    if (task.spec().needs_gpu() && gpu.index() == task.gpu()) {
+      return VisibleDevices(&gpu);
     }
   }
-  return environment;
+  return VisibleDevices(nullptr);
 }
 
 v1::InfraFailure::Name InfraOf(StopReason reason) {
@@ -120,8 +112,7 @@ absl::StatusOr<PhaseRun> Executor::RunOf(const Attempt& attempt,
   }
   run.toggles = {task.request().environment().begin(),
                  task.request().environment().end()};
-  run.environment =
-      DevicesOf(facts_, task.spec().needs_gpu() ? task.gpu() : -1);
+  run.environment = DevicesOf(facts_, task);
   run.timeout =
       absl::Seconds(Or(limits.run_s(), absl::ToDoubleSeconds(defaults_.run)));
   run.output_bytes = Or(limits.output_bytes(), defaults_.output_bytes);

@@ -20,11 +20,11 @@ namespace {
 
 constexpr int kMaxSlots = 1024;
 
-// The runner is installed beside the agent.
-std::string RunnerBeside() {
+// The programs are installed beside each other.
+std::string Beside(const char* program) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return JoinPath(self.parent_path().string(), "kernelfleet-runner");
+  return JoinPath(self.parent_path().string(), program);
 }
 
 std::string DefaultPython() {
@@ -91,7 +91,8 @@ absl::StatusOr<Flags> ParseFlags(int argc, const char* const* argv) {
   bool insecure_plaintext = false;
   double drain_s = absl::ToDoubleSeconds(flags.drain_limit);
   double idle_s = absl::ToDoubleSeconds(flags.runner.idle_limit);
-  flags.runner.program = RunnerBeside();
+  flags.runner.program = Beside("kernelfleet-runner");
+  flags.facts.meter = Beside("kernelfleet-meter");
   CLI::App app("The agent of a kernelfleet: runs attempts on this node.",
                "kernelfleet-agent");
   app.set_version_flag("--version", "kernelfleet-agent " KERNELFLEET_VERSION);
@@ -115,6 +116,8 @@ absl::StatusOr<Flags> ParseFlags(int argc, const char* const* argv) {
       ->check(CLI::Range(1, kMaxSlots));
   app.add_option("--runner", flags.runner.program,
                  "The kernelfleet-runner program (default: beside this one)");
+  app.add_option("--meter", flags.facts.meter,
+                 "The kernelfleet-meter program (default: beside this one)");
   app.add_option("--label", labels, "key=value, shown by `kernelfleet nodes`");
   app.add_option("--idle-seconds", idle_s,
                  "Stop a warm runner after so long without work")

@@ -6,10 +6,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "agent/gpu_tools.h"
+#include "agent/run_proof.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/base/log.h"
@@ -129,6 +131,26 @@ void NameApart(const v1::NodeFacts& facts, v1::Environment& environment) {
   }
 }
 
+// Sets `runs` for each compiling target whose GPU is here and ran a kernel.
+void ProveTargets(const FactsOptions& options, const std::vector<v1::Gpu>& gpus,
+                  v1::Environment& environment, ProcessRunner& runner) {
+  for (v1::TargetCapability& each : *environment.mutable_targets()) {
+    const auto gpu = std::find_if(gpus.begin(), gpus.end(), [&](const auto& g) {
+      return g.arch() == each.target().arch();
+    });
+    if (!each.compiles() || gpu == gpus.end()) continue;
+    const absl::Status proved =
+        ProveRuns({.python = environment.python(),
+                   .target = each.target(),
+                   .gpu = *gpu,
+                   .meter = options.meter,
+                   .directory = JoinPath(options.data_dir, "run_proof")},
+                  runner);
+    each.set_runs(proved.ok());
+    if (!proved.ok()) each.set_reason(Text(proved));
+  }
+}
+
 void AddTools(v1::NodeFacts& facts) {
   for (const KnownTool& known : kTools) {
     const auto path = FindProgram(std::string(known.name));
@@ -178,7 +200,7 @@ std::string EnvironmentHash(const v1::Environment& environment,
 
 absl::StatusOr<v1::Environment> ProbeEnvironment(
     const EnvironmentSource& source, const std::string& directory,
-    const std::vector<v1::Gpu>& gpus, ProcessRunner& runner) {
+    ProcessRunner& runner) {
   KF_RETURN_IF_ERROR(RemoveTree(directory));
   KF_RETURN_IF_ERROR(MakeDirectories(directory));
   KF_RETURN_IF_ERROR(WriteFileAtomic(JoinPath(directory, "request.json"),
@@ -214,13 +236,6 @@ absl::StatusOr<v1::Environment> ProbeEnvironment(
                            ? "triton-" + environment.triton_version()
                            : source.name);
   environment.set_python(source.python);
-  for (v1::TargetCapability& each : *environment.mutable_targets()) {
-    bool present = false;
-    for (const v1::Gpu& gpu : gpus) {
-      present = present || gpu.arch() == each.target().arch();
-    }
-    each.set_runs(each.compiles() && present);
-  }
   environment.set_hash(EnvironmentHash(environment, RunnerEnvironment()));
   (void)RemoveTree(directory);
   return environment;
@@ -240,8 +255,9 @@ v1::NodeFacts GatherFacts(const FactsOptions& options, ProcessRunner& runner) {
   AddTools(facts);
   for (const EnvironmentSource& source : options.environments) {
     absl::StatusOr<v1::Environment> environment = ProbeEnvironment(
-        source, JoinPath(options.data_dir, "env_probe"), gpus, runner);
+        source, JoinPath(options.data_dir, "env_probe"), runner);
     if (environment.ok()) {
+      ProveTargets(options, gpus, *environment, runner);
       NameApart(facts, *environment);
       *facts.add_environments() = *std::move(environment);
     } else {

@@ -22,6 +22,8 @@ struct EnvironmentSource {
 struct FactsOptions {
   std::string node_id;
   std::string data_dir;
+  // kernelfleet-meter, which launches what proves a GPU.
+  std::string meter;
   std::vector<EnvironmentSource> environments;
   // 0: the number of cores.
   int compile_slots = 0;
@@ -33,11 +35,10 @@ struct FactsOptions {
 // environment takes seconds, because it proves its targets by compiling.
 v1::NodeFacts GatherFacts(const FactsOptions& options, ProcessRunner& runner);
 
-// What env_probe found in one environment, completed by the hash and by which
-// targets can run on `gpus`.
+// What env_probe found in one environment, completed by name and hash.
 absl::StatusOr<v1::Environment> ProbeEnvironment(
     const EnvironmentSource& source, const std::string& directory,
-    const std::vector<v1::Gpu>& gpus, ProcessRunner& runner);
+    ProcessRunner& runner);
 
 // SHA-256 over everything that a result of this environment depends on, and
 // nothing that differs between machines without meaning (paths, host names).
