@@ -237,7 +237,10 @@ absl::Status Engine::RunTimer(const Timer& timer) {
 }
 
 absl::Status Engine::SaveSteps() {
-  if (steps_.empty()) return absl::OkStatus();
+  if (steps_.empty()) {
+    steps_due_ = absl::InfiniteDuration();
+    return absl::OkStatus();
+  }
   if (!store_.in_transaction() && clock_.Steady() < steps_due_) {
     return absl::OkStatus();
   }
@@ -278,28 +281,29 @@ absl::Status Engine::Work(bool* more) {
 }
 
 void Engine::Publish() {
-  if (!nodes_changed_ && known_classes_ == scheduler_.classes()) return;
-  nodes_changed_ = false;
-  known_classes_ = scheduler_.classes();
-  std::map<Needs, std::string> reasons;
-  const bool grace = clock_.Steady() < started_ + options_.grace;
   int present = 0;
   for (const auto& [id, node] : nodes_) present += node.present;
+  board_.SetTotals(static_cast<int64_t>(tasks_.size()), present);
+  const bool grace = clock_.Steady() < started_ + options_.grace;
+  if (!nodes_changed_ && known_classes_ == scheduler_.classes() &&
+      grace == in_grace_) {
+    return;
+  }
+  nodes_changed_ = false;
+  known_classes_ = scheduler_.classes();
+  in_grace_ = grace;
+  std::map<Needs, std::string> reasons;
   for (int c = 0; c < scheduler_.classes(); ++c) {
     reasons[scheduler_.needs(c)] =
         grace && !scheduler_.FitsElsewhere(c, {})
             ? "the coordinator has just started: nodes are reconnecting"
             : scheduler_.WhyWaiting(c);
   }
-  if (grace) nodes_changed_ = true;
   board_.SetReasons(std::move(reasons));
 }
 
 std::vector<Happened> Engine::Committed() {
   Publish();
-  int present = 0;
-  for (const auto& [id, node] : nodes_) present += node.present;
-  board_.SetTotals(static_cast<int64_t>(tasks_.size()), present);
   std::list<ParkedLease> answered;
   answered.swap(answered_);
   for (ParkedLease& each : answered) {

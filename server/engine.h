@@ -109,6 +109,7 @@ class Engine {
   absl::Status RunTimers();
   absl::Status RunTimer(const Timer& timer);
   absl::Status SaveSteps();
+  // Shows readers the totals, and why classes wait when that changed.
   void Publish();
   absl::Status Event(OpenJob& job, const char* kind, int64_t task,
                      const std::string& node, const std::string& text);
@@ -194,6 +195,7 @@ class Engine {
   Store::LastIds last_;
   absl::Duration started_;
   bool nodes_changed_ = true;
+  bool in_grace_ = true;
   bool leasing_ = true;
   int known_classes_ = 0;
 };

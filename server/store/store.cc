@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 
@@ -16,8 +15,8 @@
 namespace kernelfleet::server {
 namespace {
 
-// A log this long is moved while busy: 16 MiB.
-constexpr int64_t kLongWalBytes = int64_t{16} << 20;
+// A log this long is moved while busy: 16 MiB of 4 KiB pages.
+constexpr int kLongWalPages = 4096;
 
 absl::StatusOr<Fd> LockFolder(const std::string& data_dir) {
   const std::string path = JoinPath(data_dir, "lock");
@@ -63,7 +62,14 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& data_dir,
       "PRAGMA cell_size_check=ON; PRAGMA cache_size=-65536;"));
   KF_RETURN_IF_ERROR(store->db_->Execute(Pragma(durability)));
   KF_RETURN_IF_ERROR(Migrate(*store->db_));
-  store->wal_path_ = path + "-wal";
+  sqlite3_wal_hook(
+      store->db_->handle(),
+      [](void* pages, sqlite3*, const char*, int count) {
+        *static_cast<int*>(pages) = count;
+        return SQLITE_OK;
+      },
+      &store->wal_pages_);
+  store->next_checkpoint_ = kLongWalPages;
   return store;
 }
 
@@ -91,13 +97,18 @@ void Store::Rollback() {
 }
 
 void Store::Checkpoint(Moment moment) {
-  struct stat info = {};
-  if (::stat(wal_path_.c_str(), &info) != 0 || info.st_size == 0) return;
-  if (moment == Moment::kBusy && info.st_size < kLongWalBytes) return;
+  if (wal_pages_ == 0) return;
+  if (moment == Moment::kBusy && wal_pages_ < next_checkpoint_) return;
   const int mode = moment == Moment::kBusy ? SQLITE_CHECKPOINT_PASSIVE
                                            : SQLITE_CHECKPOINT_TRUNCATE;
-  // BUSY means that a reader is on an old snapshot: next time.
-  sqlite3_wal_checkpoint_v2(db_->handle(), nullptr, mode, nullptr, nullptr);
+  int pages = 0;
+  int moved = 0;
+  sqlite3_wal_checkpoint_v2(db_->handle(), nullptr, mode, &pages, &moved);
+  // While a reader holds an old snapshot the log cannot start afresh and grows:
+  // do not try again before as much was added.
+  const bool whole = moved >= pages;
+  next_checkpoint_ = whole ? kLongWalPages : wal_pages_ + kLongWalPages;
+  if (whole) wal_pages_ = 0;
 }
 
 absl::Status Store::SaveNode(const Node& node, absl::Time now) {

@@ -141,7 +141,9 @@ class Store {
   // Released last.
   Fd lock_;
   std::unique_ptr<Database> db_;
-  std::string wal_path_;
+  // Pages in the write-ahead log after the last commit.
+  int wal_pages_ = 0;
+  int next_checkpoint_ = 0;
   bool in_transaction_ = false;
 };
 
