@@ -1,0 +1,235 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/strings.h"
+#include "common/report/document.h"
+
+namespace kernelfleet::report {
+namespace {
+
+constexpr int kGap = 2;
+// A column is not wrapped to fewer columns than this.
+constexpr int kMinColumn = 8;
+
+std::string_view ColorOf(Tone tone) {
+  switch (tone) {
+    case Tone::kPlain:
+      return "";
+    case Tone::kGood:
+      return "\x1b[32m";
+    case Tone::kBad:
+      return "\x1b[31m";
+    case Tone::kAdvice:
+      return "\x1b[33m";
+    case Tone::kFaint:
+      return "\x1b[2m";
+  }
+  return "";
+}
+
+std::string Colored(std::string_view text, Tone tone, const Style& style) {
+  const std::string_view color = ColorOf(tone);
+  if (!style.color || color.empty() || text.empty()) return std::string(text);
+  return fmt::format("{}{}\x1b[0m", color, text);
+}
+
+// Length in bytes of the longest prefix that fits `width`.
+size_t FitPrefix(std::string_view text, int width) {
+  size_t end = 0;
+  while (end < text.size()) {
+    size_t next = end + 1;
+    while (next < text.size() &&
+           (static_cast<unsigned char>(text[next]) & 0xc0) == 0x80) {
+      ++next;
+    }
+    if (DisplayWidth(text.substr(0, next)) > width) break;
+    end = next;
+  }
+  return std::max<size_t>(end, 1);
+}
+
+// Printable text in lines of at most `width`, broken at blanks where there are
+// any.
+std::vector<std::string> Wrap(std::string_view text, int width) {
+  std::vector<std::string> lines;
+  std::string_view rest = text;
+  while (DisplayWidth(rest) > width) {
+    const size_t fit = FitPrefix(rest, width);
+    size_t cut = rest.rfind(' ', fit);
+    if (cut == std::string_view::npos || cut == 0) cut = fit;
+    lines.emplace_back(Trim(rest.substr(0, cut)));
+    rest = rest.substr(cut);
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  }
+  lines.emplace_back(rest);
+  return lines;
+}
+
+std::string Padded(std::string_view text, int width, Align align) {
+  const int missing = std::max(0, width - DisplayWidth(text));
+  const std::string blanks(static_cast<size_t>(missing), ' ');
+  return align == Align::kRight ? blanks + std::string(text)
+                                : std::string(text) + blanks;
+}
+
+std::vector<int> WidthsOf(const Table& table, int limit) {
+  std::vector<int> widths;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    int width = DisplayWidth(table.columns[i].title);
+    for (const auto& row : table.rows) {
+      if (i < row.size()) width = std::max(width, DisplayWidth(row[i].text));
+    }
+    widths.push_back(width);
+  }
+  const auto total = [&] {
+    int sum = -kGap;
+    for (const int width : widths) sum += width + kGap;
+    return sum;
+  };
+  // Takes from the widest column until the table fits.
+  while (total() > limit) {
+    const auto widest = std::max_element(widths.begin(), widths.end());
+    if (*widest <= kMinColumn) break;
+    --*widest;
+  }
+  return widths;
+}
+
+void AppendRow(const Table& table, const std::vector<int>& widths,
+               const std::vector<Cell>& row, const Style& style,
+               std::string& out) {
+  std::vector<std::vector<std::string>> cells;
+  size_t height = 1;
+  for (size_t i = 0; i < widths.size(); ++i) {
+    cells.push_back(Wrap(i < row.size() ? row[i].text : "", widths[i]));
+    height = std::max(height, cells.back().size());
+  }
+  for (size_t line = 0; line < height; ++line) {
+    std::string text;
+    size_t ends_at = 0;
+    for (size_t i = 0; i < widths.size(); ++i) {
+      if (i > 0) text.append(kGap, ' ');
+      const std::string part = line < cells[i].size() ? cells[i][line] : "";
+      text += Colored(Padded(part, widths[i], table.columns[i].align),
+                      i < row.size() ? row[i].tone : Tone::kPlain, style);
+      if (!part.empty()) ends_at = text.size();
+    }
+    // No blanks at the end; inside colours they do no harm.
+    if (!style.color) {
+      text.resize(std::min(text.size(), ends_at));
+      text.resize(text.find_last_not_of(' ') + 1);
+    }
+    out += text + "\n";
+  }
+}
+
+Table Prepared(const Table& table) {
+  Table out;
+  std::vector<bool> used(table.columns.size(), table.rows.empty());
+  for (const auto& row : table.rows) {
+    for (size_t i = 0; i < row.size() && i < used.size(); ++i) {
+      used[i] = used[i] || !row[i].text.empty();
+    }
+  }
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) out.columns.push_back(table.columns[i]);
+  }
+  for (const auto& row : table.rows) {
+    std::vector<Cell>& cells = out.rows.emplace_back();
+    for (size_t i = 0; i < row.size() && i < used.size(); ++i) {
+      if (used[i]) cells.emplace_back(Printable(row[i].text), row[i].tone);
+    }
+  }
+  return out;
+}
+
+struct Printer {
+  const Style& style;
+  std::string out;
+
+  void Lines(std::string_view text, int indent, std::string_view first,
+             Tone tone) {
+    std::string lead(first);
+    lead.resize(static_cast<size_t>(indent), ' ');
+    for (const std::string& line :
+         Wrap(text, std::max(20, style.width - indent))) {
+      out += lead + Colored(line, tone, style) + "\n";
+      lead.assign(static_cast<size_t>(indent), ' ');
+    }
+  }
+  void operator()(const Heading& heading) {
+    const std::string text = Printable(heading.text);
+    if (!out.empty() && !out.ends_with("\n\n")) out += "\n";
+    out += style.color ? fmt::format("\x1b[1m{}\x1b[0m\n", text) : text + "\n";
+    if (heading.level == 1) {
+      const int width = std::min(DisplayWidth(text), style.width);
+      out += std::string(static_cast<size_t>(width), '=') + "\n";
+    } else if (heading.level == 2) {
+      const int width = std::min(DisplayWidth(text), style.width);
+      out += std::string(static_cast<size_t>(width), '-') + "\n";
+    }
+  }
+  void operator()(const Paragraph& paragraph) {
+    Lines(Printable(paragraph.text), 0, "", paragraph.tone);
+    out += "\n";
+  }
+  void operator()(const List& list) {
+    for (const Item& item : list.items) {
+      Lines(Printable(item.text), 2, "- ", item.tone);
+      if (item.quote.empty()) continue;
+      // The caret must stay under its column, so quotes do not wrap.
+      out += fmt::format("      {}\n", Printable(item.quote));
+      if (item.column > 0) {
+        out += fmt::format("      {:>{}}\n", "^", item.column);
+      }
+    }
+    out += "\n";
+  }
+  void operator()(const Command& command) {
+    out += fmt::format("    {}\n", Printable(command.text));
+  }
+  void operator()(const Table& table) {
+    out += ToTerminal(table, style);
+    out += "\n";
+  }
+};
+
+}  // namespace
+
+int DisplayWidth(std::string_view text) {
+  int width = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte & 0xc0) == 0x80) continue;
+    // Leads of U+1100… (Hangul), U+3000… to U+D7FF (CJK), emoji: two columns.
+    // Coarse, and enough for alignment.
+    const bool wide = (byte >= 0xe3 && byte <= 0xed) || byte >= 0xf0;
+    width += wide ? 2 : 1;
+  }
+  return width;
+}
+
+std::string ToTerminal(const Table& table, const Style& style) {
+  const Table prepared = Prepared(table);
+  const std::vector<int> widths = WidthsOf(prepared, style.width);
+  std::string out;
+  std::vector<Cell> titles;
+  for (const Column& column : prepared.columns) {
+    titles.emplace_back(column.title, Tone::kFaint);
+  }
+  AppendRow(prepared, widths, titles, style, out);
+  for (const auto& row : prepared.rows) {
+    AppendRow(prepared, widths, row, style, out);
+  }
+  return out;
+}
+
+std::string ToTerminal(const Document& document, const Style& style) {
+  Printer printer{style, {}};
+  for (const Block& block : document) std::visit(printer, block);
+  while (printer.out.ends_with("\n\n")) printer.out.pop_back();
+  return printer.out;
+}
+
+}  // namespace kernelfleet::report
