@@ -13,8 +13,10 @@ namespace kernelfleet::cli {
 namespace {
 
 // The one table: help, completion and main() read it.
-constexpr const Verb* kVerbs[] = {&kLowerTileIrVerb, &kVersionVerb, &kHelpVerb,
-                                  &kCompletionVerb};
+constexpr const Verb* kVerbs[] = {
+    &kSubmitVerb, &kWatchVerb,     &kJobsVerb,    &kShowVerb, &kWhyVerb,
+    &kReportVerb, &kArtifactsVerb, &kGetVerb,     &kLogsVerb, &kCancelVerb,
+    &kNodesVerb,  &kQueryVerb,     &kVersionVerb, &kHelpVerb, &kCompletionVerb};
 
 }  // namespace
 

@@ -1,14 +1,12 @@
 #include "common/report/job_report.h"
 
 #include <fmt/format.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
-#include "common/base/status.h"
 #include "common/base/strings.h"
 #include "common/report/kernel_report.h"
 #include "common/report/next_steps.h"
@@ -181,20 +179,6 @@ Document Describe(const v1::JobDetail& job, Extent extent) {
         Tone::kFaint});
   }
   AddNextSteps(job, out);
-  return out;
-}
-
-absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.add_whitespace = true;
-  options.preserve_proto_field_names = true;
-  std::string out;
-  const auto status =
-      google::protobuf::util::MessageToJsonString(message, &out, options);
-  if (!status.ok()) {
-    return Internal(
-        fmt::format("cannot write JSON: {}", std::string(status.message())));
-  }
   return out;
 }
 

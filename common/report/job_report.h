@@ -11,6 +11,7 @@
 #include "common/report/document.h"
 #include "google/protobuf/message.h"
 #include "kernelfleet/v1/job.pb.h"
+#include "kernelfleet/v1/service.pb.h"
 
 namespace kernelfleet::report {
 
@@ -26,6 +27,13 @@ Document Why(const v1::JobDetail& job);
 
 // Any message as JSON with the field names of the proto files, indented.
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message);
+
+// The same on one line.
+absl::StatusOr<std::string> ToJsonLine(
+    const google::protobuf::Message& message);
+
+// Rows of a query as an array of objects, columns by name.
+absl::StatusOr<std::string> RowsToJson(const v1::QueryResponse& response);
 
 }  // namespace kernelfleet::report
 
