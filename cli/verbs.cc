@@ -14,11 +14,11 @@ namespace {
 
 // The one table: help, completion and main() read it.
 constexpr const Verb* kVerbs[] = {
-    &kSubmitVerb, &kWatchVerb,     &kJobsVerb,      &kShowVerb,
-    &kWhyVerb,    &kReportVerb,    &kArtifactsVerb, &kGetVerb,
-    &kLogsVerb,   &kCancelVerb,    &kNodesVerb,     &kQueryVerb,
-    &kDevVerb,    &kScanIsaVerb,   &kCheckEnvVerb,  &kVersionVerb,
-    &kHelpVerb,   &kCompletionVerb};
+    &kSubmitVerb,  &kWatchVerb,   &kJobsVerb,      &kShowVerb,
+    &kWhyVerb,     &kReportVerb,  &kArtifactsVerb, &kGetVerb,
+    &kLogsVerb,    &kCancelVerb,  &kNodesVerb,     &kQueryVerb,
+    &kDevVerb,     &kScanIsaVerb, &kCheckEnvVerb,  &kLowerTileIrVerb,
+    &kVersionVerb, &kHelpVerb,    &kCompletionVerb};
 
 }  // namespace
 
