@@ -159,9 +159,10 @@ absl::StatusOr<Exit> FollowJob(Client& client, const std::string& job_id,
   }
   KF_RETURN_IF_ERROR(status);
   KF_ASSIGN_OR_RETURN(const v1::JobDetail job, client.GetJobHead(job_id));
-  terminal.Print(fmt::format("Job {} {}: {}\n", job_id,
-                             v1::JobState::Name_Name(job.summary().state()),
-                             CountsText(job.summary())));
+  terminal.Print(
+      fmt::format("Job {} {}: {}\nSee it with: kernelfleet report {}\n", job_id,
+                  v1::JobState::Name_Name(job.summary().state()),
+                  CountsText(job.summary()), job_id));
   return ExitOfJob(job.summary());
 }
 

@@ -21,12 +21,18 @@ constexpr Flag kFlags[] = {
 
 constexpr int kChunkBytes = 1 << 20;
 
+// One attempt's log; `title` first, when there is anything.
 absl::Status PrintLog(Client& client, v1::ReadLogRequest request,
-                      const Arguments& args, Terminal& terminal) {
+                      std::string title, const Arguments& args,
+                      Terminal& terminal) {
   const bool clean = terminal.interactive() && !args.Has("--raw");
   for (;;) {
     KF_ASSIGN_OR_RETURN(const v1::ReadLogResponse response,
                         client.ReadLog(request));
+    if (!response.data().empty()) {
+      terminal.Print(title);
+      title.clear();
+    }
     terminal.Print(clean ? Printable(response.data(), Newlines::kKeep)
                          : response.data());
     if (!terminal.Flush()) return absl::OkStatus();
@@ -58,17 +64,19 @@ absl::StatusOr<Exit> Run(const Arguments& args, Terminal& terminal) {
       continue;
     }
     ++shown;
-    if (wanted == 0) {
-      terminal.Print(
-          fmt::format("==> task {}, {}\n", task.task_id(),
-                      Printable(report::TaskLabel(job.spec(), task.spec()))));
-    }
+    const std::string title =
+        wanted != 0
+            ? ""
+            : fmt::format(
+                  "==> task {}, {}\n", task.task_id(),
+                  Printable(report::TaskLabel(job.spec(), task.spec())));
     v1::ReadLogRequest request;
     request.set_job_id(job.summary().job_id());
     request.set_task_id(task.task_id());
     request.set_max_bytes(kChunkBytes);
     request.set_follow(args.Has("--follow"));
-    const absl::Status status = PrintLog(client, request, args, terminal);
+    const absl::Status status =
+        PrintLog(client, request, title, args, terminal);
     if (interrupted) return Exit::kYes;
     // A task that never started has no log.
     if (!status.ok() && status.code() != absl::StatusCode::kNotFound) {

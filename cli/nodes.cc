@@ -4,6 +4,7 @@
 
 #include "cli/client.h"
 #include "cli/verbs.h"
+#include "common/base/clock.h"
 #include "common/base/status.h"
 #include "common/base/strings.h"
 #include "common/report/document.h"
@@ -46,6 +47,8 @@ std::string TargetsOf(const v1::NodeFacts& facts, bool runs) {
 }
 
 report::Table TableOf(const v1::ListNodesResponse& response) {
+  const double now =
+      absl::ToDoubleSeconds(RealClock().Now() - absl::UnixEpoch());
   report::Table table;
   table.columns = {{"node"},
                    {"state"},
@@ -67,7 +70,7 @@ report::Table TableOf(const v1::ListNodesResponse& response) {
     table.rows.push_back(
         {node.facts().node_id(),
          {node.state(), online ? report::Tone::kGood : report::Tone::kAdvice},
-         report::DurationText(node.last_seen_s()) + " ago",
+         report::DurationText(std::max(0.0, now - node.last_seen_s())) + " ago",
          node.held() == 0 ? "" : std::to_string(node.held()),
          Join(gpus, ", "),
          Join(tritons, ", "),

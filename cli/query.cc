@@ -86,8 +86,8 @@ absl::StatusOr<Exit> Run(const Arguments& args, Terminal& terminal) {
   } else if (format == "csv") {
     terminal.Print(report::ToCsv(TableOf(response)));
   } else {
-    terminal.Print(report::ToTerminal(TableOf(response),
-                                      {terminal.width(), terminal.color()}));
+    terminal.Print(report::RowsToTerminal(
+        TableOf(response), {terminal.width(), terminal.color()}));
   }
   if (response.truncated()) {
     terminal.Say("kernelfleet: there are more rows; --limit shows more\n");

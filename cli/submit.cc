@@ -147,11 +147,7 @@ absl::StatusOr<Exit> Run(const Arguments& args, Terminal& terminal) {
                     "compiles again)");
   if (!args.Has("--json")) {
     terminal.Print(about);
-    KF_ASSIGN_OR_RETURN(const Exit exit,
-                        FollowJob(client, job.job_id, terminal));
-    terminal.Print(fmt::format("See it with: kernelfleet report {}\n",
-                               Printable(job.job_id)));
-    return exit;
+    return FollowJob(client, job.job_id, terminal);
   }
   KF_RETURN_IF_ERROR(client.Watch(job.job_id, [](const v1::JobEvent&) {}));
   KF_ASSIGN_OR_RETURN(const v1::JobDetail detail, client.GetJob(job.job_id));

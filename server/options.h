@@ -15,7 +15,7 @@
 namespace kernelfleet::server {
 
 // What the workflow wants next for one kernel: new tasks, and conclusions.
-// A decision replaces an earlier one of the same kernel and rule.
+// A decision replaces an earlier one of the same kernel, rule and target.
 struct Plan {
   std::vector<v1::TaskSpec> tasks;
   std::vector<v1::Decision> decisions;

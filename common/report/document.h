@@ -76,6 +76,10 @@ std::string ToTerminal(const Document& document, const Style& style);
 // that are empty in every row are left out.
 std::string ToTerminal(const Table& table, const Style& style);
 
+// For tables of any shape: rows as lines where the columns fit, else one line
+// for each value.
+std::string RowsToTerminal(const Table& table, const Style& style);
+
 // RFC 4180, with a quote mark before cells that a spreadsheet would run.
 std::string ToCsv(const Table& table);
 

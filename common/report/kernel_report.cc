@@ -63,7 +63,7 @@ Table BuildTable(const KernelFindings& findings) {
     const v1::IsaKernel& shown = code == nullptr ? none : *code;
     row.emplace_back(MemoryText(shown, "load"));
     row.emplace_back(MemoryText(shown, "store"));
-    row.emplace_back(MemoryText(shown, "async_copy"));
+    row.emplace_back(AsyncText(shown));
     row.emplace_back(MatrixText(shown));
     row.emplace_back(AtomicsText(shown));
     row.emplace_back(
@@ -156,6 +156,17 @@ std::map<int, KernelFindings> GroupByKernel(const v1::JobDetail& job) {
     std::stable_sort(
         findings.tasks.begin(), findings.tasks.end(),
         [](auto* a, auto* b) { return a->task_id() < b->task_id(); });
+    // As the tasks: the kernel as a whole, then target by target.
+    const auto rank = [&](const v1::Decision* decision) {
+      const auto at = std::find_if(
+          findings.tasks.begin(), findings.tasks.end(), [&](const auto* task) {
+            return workflow::TargetName(task->spec().target()) ==
+                   decision->target();
+          });
+      return decision->target().empty() ? -1 : at - findings.tasks.begin();
+    };
+    std::stable_sort(findings.decisions.begin(), findings.decisions.end(),
+                     [&](auto* a, auto* b) { return rank(a) < rank(b); });
   }
   return out;
 }

@@ -49,14 +49,21 @@ size_t FitPrefix(std::string_view text, int width) {
   return std::max<size_t>(end, 1);
 }
 
+enum class BreakAt { kBlanks, kCommas };
+
 // Printable text in lines of at most `width`, broken at blanks where there are
-// any.
-std::vector<std::string> Wrap(std::string_view text, int width) {
+// any; lists in cells rather between their items.
+std::vector<std::string> Wrap(std::string_view text, int width,
+                              BreakAt at = BreakAt::kBlanks) {
   std::vector<std::string> lines;
   std::string_view rest = text;
   while (DisplayWidth(rest) > width) {
     const size_t fit = FitPrefix(rest, width);
     size_t cut = rest.rfind(' ', fit);
+    if (at == BreakAt::kCommas) {
+      const size_t comma = rest.substr(0, fit).rfind(", ");
+      if (comma != std::string_view::npos) cut = comma + 1;
+    }
     if (cut == std::string_view::npos || cut == 0) cut = fit;
     lines.emplace_back(Trim(rest.substr(0, cut)));
     rest = rest.substr(cut);
@@ -102,7 +109,8 @@ void AppendRow(const Table& table, const std::vector<int>& widths,
   std::vector<std::vector<std::string>> cells;
   size_t height = 1;
   for (size_t i = 0; i < widths.size(); ++i) {
-    cells.push_back(Wrap(i < row.size() ? row[i].text : "", widths[i]));
+    cells.push_back(
+        Wrap(i < row.size() ? row[i].text : "", widths[i], BreakAt::kCommas));
     height = std::max(height, cells.back().size());
   }
   for (size_t line = 0; line < height; ++line) {
@@ -187,7 +195,9 @@ struct Printer {
     out += "\n";
   }
   void operator()(const Command& command) {
-    out += fmt::format("    {}\n", Printable(command.text));
+    // Close below what announces it.
+    if (out.ends_with("\n\n")) out.pop_back();
+    out += fmt::format("    {}\n\n", Printable(command.text));
   }
   void operator()(const Table& table) {
     out += ToTerminal(table, style);
@@ -221,6 +231,28 @@ std::string ToTerminal(const Table& table, const Style& style) {
   AppendRow(prepared, widths, titles, style, out);
   for (const auto& row : prepared.rows) {
     AppendRow(prepared, widths, row, style, out);
+  }
+  return out;
+}
+
+std::string RowsToTerminal(const Table& table, const Style& style) {
+  // Narrower than this a value is hard to read.
+  constexpr int kReadable = 16;
+  const Table prepared = Prepared(table);
+  int needed = -kGap;
+  for (const int width : WidthsOf(prepared, 1 << 20)) {
+    needed += std::min(width, kReadable) + kGap;
+  }
+  if (needed <= style.width) return ToTerminal(table, style);
+  Table tall;
+  tall.columns = {{"column"}, {"value"}};
+  std::string out;
+  for (size_t i = 0; i < prepared.rows.size(); ++i) {
+    tall.rows.clear();
+    for (size_t c = 0; c < prepared.rows[i].size(); ++c) {
+      tall.rows.push_back({prepared.columns[c].title, prepared.rows[i][c]});
+    }
+    out += fmt::format("row {}\n{}", i + 1, ToTerminal(tall, style));
   }
   return out;
 }

@@ -117,6 +117,21 @@ std::string MemoryText(const v1::IsaKernel& code, std::string_view direction) {
   return text;
 }
 
+std::string AsyncText(const v1::IsaKernel& code) {
+  constexpr isa::Family kCopies[] = {
+      isa::Family::kTmaLoad,    isa::Family::kTmaStore,
+      isa::Family::kTmaReduce,  isa::Family::kBulkCopy,
+      isa::Family::kTensorLoad, isa::Family::kTensorStore};
+  std::string text = MemoryText(code, "async_copy");
+  for (const isa::Family family : kCopies) {
+    const int count = FamilyCountOf(code, isa::NameOf(family));
+    if (count > 0) {
+      Append(text, fmt::format("{} × {}", count, Spaced(isa::NameOf(family))));
+    }
+  }
+  return text;
+}
+
 std::string MatrixText(const v1::IsaKernel& code) {
   std::string text;
   for (const v1::FamilyCount& one : code.families()) {

@@ -25,6 +25,9 @@ std::string SpillsText(const v1::Resources& resources);
 // apart.
 std::string MemoryText(const v1::IsaKernel& code, std::string_view direction);
 
+// "24 × global 16 B, 2 × tma load": copies that run beside the program.
+std::string AsyncText(const v1::IsaKernel& code);
+
 // "16 × mfma".
 std::string MatrixText(const v1::IsaKernel& code);
 

@@ -71,6 +71,15 @@ v1::Decision Unknown(const Subject& s, const v1::TaskRecord& record) {
        {{"state", v1::TaskState::Name_Name(record.state())}}});
 }
 
+// Two arms that fail in two ways under one rule are one decision.
+std::vector<v1::Decision> MergeSameRule(std::vector<v1::Decision> decisions) {
+  if (decisions.size() == 2 && decisions[0].rule() == decisions[1].rule()) {
+    decisions[0].mutable_text()->append("; " + decisions[1].text());
+    decisions.pop_back();
+  }
+  return decisions;
+}
+
 }  // namespace
 
 v1::Decision Decide(const Subject& s, std::string_view rule,
@@ -122,7 +131,7 @@ std::vector<v1::Decision> DecideFailures(const Subject& s) {
           {"stage", probe.failure().stage()},
           {"line", std::to_string(probe.failure().line())}}}));
   }
-  return out;
+  return MergeSameRule(std::move(out));
 }
 
 }  // namespace kernelfleet::workflow

@@ -70,6 +70,12 @@ const v1::CompileCase& CaseOf(const Subject& s, const v1::TaskRecord& record) {
              : s.kernel.case_();
 }
 
+bool HasPointers(const Subject& s) {
+  return !PointersThat(CaseOf(s, *s.arms.on), [](const v1::KernelArg&) {
+            return true;
+          }).empty();
+}
+
 std::vector<std::string> WithoutRange(const Subject& s) {
   return PointersThat(CaseOf(s, *s.arms.on), [](const v1::KernelArg& arg) {
     return arg.pointer_range() == 0;
@@ -90,10 +96,15 @@ std::optional<Said> BufferOpsBreakCompile(const Subject& s) {
 std::optional<Said> BufferOpsConvert(const Subject& s) {
   const std::optional<Toggle> t = ToggleOf(s);
   if (!t || t->on.buffer() <= t->off.buffer()) return {};
-  std::string text = fmt::format(
-      "Buffer ops turn {} and {} into buffer instructions on {}",
-      Count(t->on.buffer_loads - t->off.buffer_loads, "load"),
-      Count(t->on.buffer_stores - t->off.buffer_stores, "store"), s.target);
+  std::vector<std::string> converted;
+  const auto add = [&](int count, std::string_view noun) {
+    if (count > 0) converted.push_back(Count(count, noun));
+  };
+  add(t->on.buffer_loads - t->off.buffer_loads, "load");
+  add(t->on.buffer_stores - t->off.buffer_stores, "store");
+  std::string text =
+      fmt::format("Buffer ops turn {} into buffer instructions on {}",
+                  Join(converted, " and "), s.target);
   text += t->on.global() > 0 ? fmt::format("; {} stay global", t->on.global())
                              : "; none stays global";
   if (t->on.widest_load_bytes != t->off.widest_load_bytes) {
@@ -140,6 +151,13 @@ std::optional<Said> BufferOpsNoEffect(const Subject& s) {
   if (!t || t->on.global() == 0 || t->on.buffer() > t->off.buffer() ||
       t->off.buffer() > 0 || !WithoutRange(s).empty()) {
     return {};
+  }
+  if (!HasPointers(s)) {
+    return Said{
+        fmt::format("Buffer ops change nothing on {}: the addresses come from "
+                    "tensor descriptors, which promise no range",
+                    s.target),
+        ToggleInputs(*t)};
   }
   return Said{
       fmt::format("Buffer ops change nothing on {} although every pointer has "

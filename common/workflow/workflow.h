@@ -19,6 +19,7 @@
 
 namespace kernelfleet::workflow {
 
+// A kernel has one decision for each rule and target at most.
 struct Plan {
   std::vector<v1::TaskSpec> tasks;
   std::vector<v1::Decision> decisions;

@@ -162,12 +162,13 @@ CREATE TABLE decision_row(
   job INTEGER NOT NULL,
   kernel INTEGER NOT NULL,
   rule TEXT NOT NULL,
+  target TEXT NOT NULL,
   verdict TEXT NOT NULL,
   text TEXT NOT NULL,
   inputs TEXT NOT NULL,
   time_us INTEGER NOT NULL,
   decision BLOB NOT NULL,
-  PRIMARY KEY(job, kernel, rule)
+  PRIMARY KEY(job, kernel, rule, target)
 ) WITHOUT ROWID;
 
 CREATE TABLE cache_row(
@@ -276,7 +277,7 @@ CREATE VIEW benchmarks AS
   JOIN kernel_row k ON k.id = t.job << 20 | t.kernel
   WHERE t.phase IN ('benchmark', 'ceiling');
 CREATE VIEW decisions AS
-  SELECT j.job_id, d.kernel, k.name, d.rule, d.verdict, d.text, d.inputs,
+  SELECT j.job_id, d.kernel, k.name, d.rule, d.target, d.verdict, d.text, d.inputs,
          datetime(d.time_us / 1000000, 'unixepoch') AS decided
   FROM decision_row d JOIN job_row j ON j.id = d.job
   JOIN kernel_row k ON k.id = d.job << 20 | d.kernel;

@@ -89,12 +89,12 @@ absl::StatusOr<bool> Store::PutDecision(int64_t job,
   KF_RETURN_IF_ERROR(Begin());
   const std::string inputs = JsonOf(decision.inputs());
   KF_RETURN_IF_ERROR(db_->Run(
-      "INSERT INTO decision_row VALUES(?1,?2,?3,?4,?5,?6,?7,?8) "
-      "ON CONFLICT(job, kernel, rule) DO UPDATE SET verdict=?4, text=?5, "
-      "inputs=?6, time_us=?7, decision=?8 "
-      "WHERE verdict<>?4 OR text<>?5 OR inputs<>?6",
-      job, decision.kernel(), decision.rule(), decision.verdict(),
-      decision.text(), inputs, Micros(now),
+      "INSERT INTO decision_row VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9) "
+      "ON CONFLICT(job, kernel, rule, target) DO UPDATE SET verdict=?5, "
+      "text=?6, inputs=?7, time_us=?8, decision=?9 "
+      "WHERE verdict<>?5 OR text<>?6 OR inputs<>?7",
+      job, decision.kernel(), decision.rule(), decision.target(),
+      decision.verdict(), decision.text(), inputs, Micros(now),
       Blob{decision.SerializeAsString()}));
   return db_->changes() > 0;
 }
