@@ -67,8 +67,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"timeout", [](auto& j) { j.set_total_timeout_s(-1); }},
         Bad{"limit",
             [](auto& j) { j.mutable_limits()->set_output_bytes(-1); }}),
-    [](const auto& info) {
-      std::string name = info.param.what;
+    [](const auto& each) {
+      std::string name = each.param.what;
       for (char& c : name) c = c == ' ' ? '_' : c;
       return name;
     });
@@ -77,7 +77,7 @@ TEST(ValidateTypeTest, TritonsTypesPass) {
   for (const char* type :
        {"*fp16", "*kfp32", "**fp16", "i1", "u64", "bf16", "*fp8e4nv",
         "tensordesc<fp16[64,64]>", "tensordesc<fp8e5[128, 64]>"}) {
-    EXPECT_OK(ValidateType(type)) << type;
+    EXPECT_TRUE(ValidateType(type).ok()) << type;
   }
 }
 
