@@ -141,7 +141,10 @@ Table Prepared(const Table& table) {
     }
   }
   for (size_t i = 0; i < used.size(); ++i) {
-    if (used[i]) out.columns.push_back(table.columns[i]);
+    if (!used[i]) continue;
+    // A title may be a column name of somebody's SQL.
+    out.columns.push_back(
+        {Printable(table.columns[i].title), table.columns[i].align});
   }
   for (const auto& row : table.rows) {
     std::vector<Cell>& cells = out.rows.emplace_back();
