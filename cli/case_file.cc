@@ -57,7 +57,9 @@ absl::StatusOr<v1::Constant> Reader::ReadTaggedConstant(
     const toml::table& table) {
   v1::Constant constant;
   if (table.size() == 1) {
-    const auto& [key, node] = *table.begin();
+    // The pair lives in the iterator.
+    const auto first = table.begin();
+    const auto& [key, node] = *first;
     const std::optional<std::string> word = node.value_exact<std::string>();
     if (word && key.str() == "string") {
       constant.set_string_value(*word);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/strings.h"
 #include "tests/cli/run_cli.h"
