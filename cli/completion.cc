@@ -108,8 +108,8 @@ const Verb kCompletionVerb = {"completion",
                               1,
                               1,
                               "",
-                              "  source <(kernelfleet completion bash)\n"
-                              "  kernelfleet completion zsh >> ~/.zshrc\n",
+                              "  kernelfleet completion zsh >> ~/.zshrc\n"
+                              "  source <(kernelfleet completion bash)\n",
                               &Run};
 
 }  // namespace kernelfleet::cli
