@@ -28,7 +28,7 @@ int SpaceRank(std::string_view space) {
 }
 
 bool IsMatrixFamily(std::string_view family) {
-  for (int i = 0; i < isa::kFamilies; ++i) {
+  for (size_t i = 0; i < isa::kFamilies; ++i) {
     const auto one = static_cast<isa::Family>(i);
     if (isa::IsMatrix(one) && isa::NameOf(one) == family) return true;
   }
