@@ -12,6 +12,7 @@ using Stub = v1::NodeService::Stub;
 // Heartbeats must fail well within a lease, so that one more fits.
 constexpr absl::Duration kHeartbeatDeadline = absl::Seconds(8);
 constexpr absl::Duration kDeadline = absl::Seconds(20);
+constexpr absl::Duration kRegisterDeadline = absl::Seconds(5);
 // A long poll's answer may be on its way when the wait is over.
 constexpr absl::Duration kPollSlack = absl::Seconds(10);
 
@@ -30,7 +31,17 @@ GrpcCoordinator::GrpcCoordinator(std::shared_ptr<grpc::Channel> channel)
 
 absl::StatusOr<v1::RegisterResponse> GrpcCoordinator::Register(
     const v1::RegisterRequest& request) {
-  return rpc::Call(*nodes_, &Stub::Register, request, Once(kDeadline));
+  KF_RETURN_IF_ERROR(rpc::CheckRequestSize(request.ByteSizeLong()));
+  v1::RegisterResponse response;
+  // Waits for the channel to connect: failing at once instead would put the
+  // worker's pauses on top of the channel's, and a server that was away for a
+  // moment would be missed for half a minute.
+  KF_RETURN_IF_ERROR(
+      rpc::Retry(Once(kRegisterDeadline), [&](grpc::ClientContext& context) {
+        context.set_wait_for_ready(true);
+        return nodes_->Register(&context, request, &response);
+      }));
+  return response;
 }
 
 absl::StatusOr<v1::LeaseResponse> GrpcCoordinator::Lease(

@@ -198,8 +198,16 @@ absl::Duration Worker::Unreachable(const absl::Status& status, int& failures) {
     LogWarning("coordinator does not answer", {{"error", Text(status)}});
   }
   reachable_ = false;
-  return Backoff(random_, std::min(failures++, 16), options_.backoff_base,
-                 options_.backoff_cap);
+  // Who has waited in the call need not wait as long again.
+  const absl::Duration cap = absl::IsDeadlineExceeded(status)
+                                 ? options_.backoff_base
+                                 : options_.backoff_cap;
+  const absl::Duration pause =
+      Backoff(random_, std::min(failures++, 16), options_.backoff_base, cap);
+  LogDebug("trying again", {{"after_ms", absl::ToInt64Milliseconds(pause)},
+                            {"failures", failures},
+                            {"error", Text(status)}});
+  return pause;
 }
 
 void Worker::LoseSession(int64_t session) {
