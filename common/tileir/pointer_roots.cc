@@ -89,7 +89,10 @@ void PointerRoots::VisitCall(const ttir::Op& op) {
     arguments.push_back(argument.value);
   }
   JoinAll(op.operands, 0, arguments, 0);
-  JoinAll(op.results, 0, Yielded(callee->body), 0);
+  for (const ttir::Block& block : callee->body.blocks) {
+    if (block.ops.empty() || block.ops.back().name != "tt.return") continue;
+    JoinAll(op.results, 0, block.ops.back().operands, 0);
+  }
 }
 
 void PointerRoots::Visit(const ttir::Op& op) {

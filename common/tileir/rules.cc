@@ -9,8 +9,9 @@ namespace {
 
 using Family = std::span<const Rule> (*)();
 constexpr Family kFamilies[] = {
-    ArithmeticRules, ConversionRules, MathRules,   ShapeRules,   MemoryRules,
-    DescriptorRules, DotRules,        ReduceRules, ControlRules, EffectRules};
+    ArithmeticRules, ConversionRules, MathRules, ShapeRules,
+    MemoryRules,     DescriptorRules, DotRules,  ReduceRules,
+    ControlRules,    EffectRules,     BlockRules};
 
 std::unordered_map<std::string_view, const Rule*> MakeIndex() {
   std::unordered_map<std::string_view, const Rule*> index;

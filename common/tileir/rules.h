@@ -67,8 +67,9 @@ std::span<const Rule> DotRules();
 std::span<const Rule> ReduceRules();
 std::span<const Rule> ControlRules();
 std::span<const Rule> EffectRules();
+std::span<const Rule> BlockRules();
 
-// The function's blocks as nested ifs; see rules_control.cc.
+// The function's blocks as nested ifs; see rules_blocks.cc.
 void LowerBody(Lowering& lowering, const ttir::Region& region);
 
 }  // namespace kernelfleet::tileir

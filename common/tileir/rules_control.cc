@@ -1,48 +1,12 @@
-// Loops, branches and the function's own blocks.
+// Structured loops and branches.
 #include <algorithm>
 
+#include "common/tileir/control.h"
 #include "common/tileir/rules.h"
 #include "fmt/format.h"
 
 namespace kernelfleet::tileir {
 namespace {
-
-// The lowered forms of `values` from place `from` on; nothing when one was
-// refused.
-std::optional<std::vector<ValueId>> UseAll(
-    const Lowering& lowering, const std::vector<ttir::ValueId>& values,
-    size_t from = 0) {
-  std::vector<ValueId> used;
-  for (size_t i = from; i < values.size(); ++i) {
-    if (!lowering.IsLowered(values[i])) return std::nullopt;
-    used.push_back(lowering.Use(values[i]));
-  }
-  return used;
-}
-
-bool HasDescriptor(const Lowering& lowering,
-                   const std::vector<ttir::ValueId>& values) {
-  return std::any_of(values.begin(), values.end(), [&](ttir::ValueId value) {
-    return lowering.TypeOf(value).kind == ttir::Type::Kind::kDescriptor;
-  });
-}
-
-bool SameTypes(const Lowering& lowering, const std::vector<ttir::ValueId>& a,
-               size_t from_a, const std::vector<ttir::ValueId>& b,
-               size_t from_b) {
-  if (a.size() - from_a != b.size() - from_b) return false;
-  for (; from_a < a.size(); ++from_a, ++from_b) {
-    if (lowering.TypeOf(a[from_a]) != lowering.TypeOf(b[from_b])) return false;
-  }
-  return true;
-}
-
-void EmitEnd(Lowering& lowering, Code code, std::vector<ValueId> operands) {
-  Op end;
-  end.code = code;
-  end.operands = std::move(operands);
-  lowering.EmitOp(std::move(end));
-}
 
 // Makes the arguments of a region and binds them.
 void BindArguments(Lowering& lowering,
@@ -78,12 +42,6 @@ const ttir::Block* OnlyBlock(const ttir::Region& region,
     return nullptr;
   }
   return &region.blocks[0];
-}
-
-void LowerAllButLast(Lowering& lowering, const ttir::Block& block) {
-  for (size_t i = 0; i + 1 < block.ops.size(); ++i) {
-    lowering.LowerOp(block.ops[i]);
-  }
 }
 
 // A loop's own num_stages, while its body is lowered.
@@ -284,157 +242,14 @@ Refusal While(Lowering& lowering, const ttir::Op& op, const Rule&) {
   return std::nullopt;
 }
 
-constexpr int kMaxCalls = 16;
-
-// The callee's operations in the place of the call.
-Refusal Call(Lowering& lowering, const ttir::Op& op, const Rule&) {
-  const ttir::Function* callee = lowering.module().Callee(op);
-  if (callee == nullptr) return "malformed: no such function";
-  if (lowering.call_depth >= kMaxCalls) return "calls nest too deep";
-  const ttir::Block* body = OnlyBlock(callee->body, "tt.return");
-  if (body == nullptr) return "a call of a function that returns early";
-  std::vector<ttir::ValueId> arguments;
-  for (const ttir::Argument& argument : callee->arguments) {
-    arguments.push_back(argument.value);
-  }
-  const auto& returned = body->ops.back().operands;
-  if (!SameTypes(lowering, op.operands, 0, arguments, 0) ||
-      !SameTypes(lowering, op.results, 0, returned, 0)) {
-    return "malformed: a call of other types";
-  }
-  if (HasDescriptor(lowering, op.operands) ||
-      HasDescriptor(lowering, op.results)) {
-    return "a call that hands over a tensor descriptor";
-  }
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    lowering.Bind(arguments[i], lowering.Use(op.operands[i]));
-  }
-  ++lowering.call_depth;
-  LowerAllButLast(lowering, *body);
-  --lowering.call_depth;
-  for (size_t i = 0; i < returned.size(); ++i) {
-    if (lowering.IsLowered(returned[i])) {
-      lowering.Bind(op.results[i], lowering.Use(returned[i]));
-    }
-  }
-  return std::nullopt;
-}
-
 constexpr Rule kRules[] = {
-    {"tt.call", Call, kAny, kAny, Check::kNone, Code::kReturn},
     {"scf.for", For, kAny, kAny, Check::kNone, Code::kFor},
     {"scf.if", If, 1, kAny, Check::kNone, Code::kIf},
     {"scf.while", While, kAny, kAny, Check::kNone, Code::kLoop},
 };
 
-// The function's blocks as nested ifs: each block is lowered where it is
-// reached, so a block with two ways into it is lowered twice.
-class BlockWalker {
- public:
-  BlockWalker(Lowering& lowering, const ttir::Region& region)
-      : lowering_(lowering), region_(region) {}
-
-  void Walk(size_t number);
-
- private:
-  // Lowered blocks, copies counted; past it the nest would explode.
-  static constexpr int kMaxBlocks = 256;
-
-  bool OnlyReturns(const ttir::Successor& successor) const {
-    const auto place = static_cast<size_t>(successor.block);
-    return place < region_.blocks.size() &&
-           region_.blocks[place].ops.size() == 1 &&
-           region_.blocks[place].ops[0].name == "tt.return";
-  }
-  void Go(const ttir::Op& op, const ttir::Successor& successor);
-  void Branch(const ttir::Op& op);
-  void Return() { EmitEnd(lowering_, Code::kReturn, {}); }
-
-  Lowering& lowering_;
-  const ttir::Region& region_;
-  std::vector<size_t> path_;
-  int lowered_ = 0;
-};
-
-void BlockWalker::Go(const ttir::Op& op, const ttir::Successor& successor) {
-  const auto place = static_cast<size_t>(successor.block);
-  const auto& arguments = region_.blocks[place].arguments;
-  if (!SameTypes(lowering_, successor.arguments, 0, arguments, 0)) {
-    lowering_.Refuse(op, "malformed: block arguments of other types");
-    return;
-  }
-  if (std::find(path_.begin(), path_.end(), place) != path_.end()) {
-    lowering_.Refuse(op, "a loop made of jumps");
-    return;
-  }
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    lowering_.Bind(arguments[i], lowering_.Use(successor.arguments[i]));
-  }
-  Walk(place);
-}
-
-void BlockWalker::Branch(const ttir::Op& op) {
-  if (op.operands.size() != 1 || op.successors.size() != 2 ||
-      lowering_.TypeOf(op.operands[0]).scalar != Scalar::kI1) {
-    lowering_.Refuse(op, "malformed: no condition or no targets");
-    return;
-  }
-  if (!lowering_.IsLowered(op.operands[0])) return;
-  // An early return leaves the rest at this level.
-  std::optional<size_t> rest;
-  if (OnlyReturns(op.successors[0])) rest = 1;
-  if (OnlyReturns(op.successors[1])) rest = 0;
-  Op test;
-  test.code = Code::kIf;
-  test.operands = {lowering_.Use(op.operands[0])};
-  test.regions.resize(2);
-  for (size_t side = 0; side < 2; ++side) {
-    Block branch;
-    lowering_.Inside(&branch, [&] {
-      if (rest == side) {
-        EmitEnd(lowering_, Code::kYield, {});
-      } else {
-        Go(op, op.successors[side]);
-      }
-    });
-    test.regions[side] = std::move(branch);
-  }
-  lowering_.EmitOp(std::move(test));
-  if (rest.has_value()) {
-    Go(op, op.successors[*rest]);
-  } else {
-    Return();
-  }
-}
-
-void BlockWalker::Walk(size_t number) {
-  const ttir::Block& block = region_.blocks[number];
-  if (block.ops.empty()) return;
-  const ttir::Op& last = block.ops.back();
-  if (++lowered_ > kMaxBlocks) {
-    lowering_.Refuse(last, "too many branches that meet again");
-    return;
-  }
-  path_.push_back(number);
-  LowerAllButLast(lowering_, block);
-  if (last.name == "tt.return" && last.operands.empty()) {
-    Return();
-  } else if (last.name == "cf.br" && last.successors.size() == 1) {
-    Go(last, last.successors[0]);
-  } else if (last.name == "cf.cond_br") {
-    Branch(last);
-  } else {
-    lowering_.Refuse(last, "no counterpart in Tile IR");
-  }
-  path_.pop_back();
-}
-
 }  // namespace
 
 std::span<const Rule> ControlRules() { return kRules; }
-
-void LowerBody(Lowering& lowering, const ttir::Region& region) {
-  if (!region.blocks.empty()) BlockWalker(lowering, region).Walk(0);
-}
 
 }  // namespace kernelfleet::tileir
