@@ -37,6 +37,11 @@ v1::InfraFailure::Name InfraOf(StopReason reason) {
                                          : v1::InfraFailure::cancelled;
 }
 
+void Fail(Attempt& attempt, v1::InfraFailure::Name infra,
+          std::string_view why) {
+  attempt.SetCompletion(InfraCompletion(attempt.task(), infra, why));
+}
+
 }  // namespace
 
 v1::CompleteRequest InfraCompletion(const v1::LeasedTask& task,
@@ -83,7 +88,7 @@ absl::Status Executor::Prepare(const Attempt& attempt,
       WriteFileAtomic(JoinPath(attempt.work(), "module.py"), module));
   v1::ProbeRequest request = task.request();
   if (request.module_file().empty()) request.set_module_file("module.py");
-  KF_ASSIGN_OR_RETURN(PhaseRun run, RunOf(attempt, env));
+  const PhaseRun run = RunOf(attempt, env);
   // The runner alone, without us, would apply these.
   request.mutable_limits()->set_run_s(absl::ToDoubleSeconds(run.timeout));
   request.mutable_limits()->set_output_bytes(run.output_bytes);
@@ -97,8 +102,8 @@ absl::Status Executor::Prepare(const Attempt& attempt,
   return WriteFileAtomic(JoinPath(attempt.work(), "request.json"), json);
 }
 
-absl::StatusOr<PhaseRun> Executor::RunOf(const Attempt& attempt,
-                                         const v1::Environment& env) const {
+PhaseRun Executor::RunOf(const Attempt& attempt,
+                         const v1::Environment& env) const {
   const v1::LeasedTask& task = attempt.task();
   const v1::Limits& limits =
       task.has_limits() ? task.limits() : task.request().limits();
@@ -122,43 +127,53 @@ absl::StatusOr<PhaseRun> Executor::RunOf(const Attempt& attempt,
 }
 
 absl::Status Executor::Execute(Attempt& attempt) {
-  const v1::LeasedTask& task = attempt.task();
-  const auto fail = [&](v1::InfraFailure::Name infra, std::string_view why) {
-    attempt.SetCompletion(InfraCompletion(task, infra, why));
-    return absl::OkStatus();
-  };
   if (attempt.stop_reason() != StopReason::kNone) {
-    return fail(InfraOf(attempt.stop_reason()), "stopped before it ran");
+    Fail(attempt, InfraOf(attempt.stop_reason()), "stopped before it ran");
+    return absl::OkStatus();
   }
-  const auto env = EnvironmentOf(task);
+  const auto env = EnvironmentOf(attempt.task());
   if (!env.ok()) {
-    return fail(v1::InfraFailure::runner_unavailable, Text(env.status()));
+    Fail(attempt, v1::InfraFailure::runner_unavailable, Text(env.status()));
+    return absl::OkStatus();
   }
   const absl::Status prepared = Prepare(attempt, **env);
   if (absl::IsUnavailable(prepared) || absl::IsDeadlineExceeded(prepared)) {
     return prepared;
   }
   if (absl::IsNotFound(prepared) || absl::IsDataLoss(prepared)) {
-    return fail(v1::InfraFailure::blob_unavailable, Text(prepared));
+    Fail(attempt, v1::InfraFailure::blob_unavailable, Text(prepared));
+    return absl::OkStatus();
   }
   if (!prepared.ok()) {
-    return fail(v1::InfraFailure::runner_unavailable, Text(prepared));
+    Fail(attempt, v1::InfraFailure::runner_unavailable, Text(prepared));
+    return absl::OkStatus();
   }
+  RunPrepared(attempt, **env);
+  return absl::OkStatus();
+}
 
-  KF_ASSIGN_OR_RETURN(const PhaseRun run, RunOf(attempt, **env));
+void Executor::RunPrepared(Attempt& attempt, const v1::Environment& env) {
+  const PhaseRun run = RunOf(attempt, env);
   attempt.set_step(Step::kRunning);
   const absl::StatusOr<PhaseEnd> end = runner_.Run(run, attempt.stop_token());
   attempt.set_step(Step::kUploading);
   if (const absl::Status log = attempt.log().Pump(run.output_bytes);
       !log.ok()) {
-    LogWarning("log not kept", {{"fence", task.fence()}, {"error", Text(log)}});
+    LogWarning("log not kept",
+               {{"fence", attempt.fence()}, {"error", Text(log)}});
   }
   if (attempt.stop_reason() != StopReason::kNone) {
-    return fail(InfraOf(attempt.stop_reason()), "stopped while it ran");
+    Fail(attempt, InfraOf(attempt.stop_reason()), "stopped while it ran");
+  } else if (!end.ok()) {
+    Fail(attempt, v1::InfraFailure::runner_unavailable, Text(end.status()));
+  } else {
+    Collect(attempt, env, *end);
   }
-  if (!end.ok()) {
-    return fail(v1::InfraFailure::runner_unavailable, Text(end.status()));
-  }
+}
+
+void Executor::Collect(Attempt& attempt, const v1::Environment& env,
+                       const PhaseEnd& end) {
+  const v1::LeasedTask& task = attempt.task();
   CollectLimits limits = defaults_.collect;
   limits.artifact_bytes =
       Or(task.limits().artifact_bytes(), limits.artifact_bytes);
@@ -166,13 +181,12 @@ absl::Status Executor::Execute(Attempt& attempt) {
   completion.set_task_id(task.task_id());
   completion.set_fence(task.fence());
   v1::TaskResult& result = *completion.mutable_result();
-  result = CollectResult(attempt.work(), *end, attempt.log().Tail(kLastWords),
+  result = CollectResult(attempt.work(), end, attempt.log().Tail(kLastWords),
                          limits);
   result.set_node_id(facts_.node_id());
-  result.set_environment_hash((*env)->hash());
-  result.set_environment_name((*env)->name());
+  result.set_environment_hash(env.hash());
+  result.set_environment_name(env.name());
   attempt.SetCompletion(std::move(completion));
-  return absl::OkStatus();
 }
 
 }  // namespace kernelfleet::agent

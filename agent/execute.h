@@ -38,8 +38,10 @@ class Executor {
   absl::Status Prepare(const Attempt& attempt, const v1::Environment& env);
   absl::StatusOr<const v1::Environment*> EnvironmentOf(
       const v1::LeasedTask& task) const;
-  absl::StatusOr<PhaseRun> RunOf(const Attempt& attempt,
-                                 const v1::Environment& env) const;
+  PhaseRun RunOf(const Attempt& attempt, const v1::Environment& env) const;
+  void RunPrepared(Attempt& attempt, const v1::Environment& env);
+  void Collect(Attempt& attempt, const v1::Environment& env,
+               const PhaseEnd& end);
 
   const v1::NodeFacts& facts_;
   const AttemptDefaults defaults_;
