@@ -18,7 +18,7 @@ struct RunnerOptions {
   // kernelfleet-runner.
   std::string program;
   // Warm processes kept at once, unless more are busy. Each holds an imported
-  // Triton: about 200 MB.
+  // Triton: 140 MB resident, 24 MB of it its own (Triton 3.9, one backend).
   int warm_processes = 4;
   absl::Duration idle_limit = absl::Minutes(5);
   absl::Duration grace = absl::Seconds(2);
