@@ -93,6 +93,7 @@ class Lowering {
   Block* block() { return block_; }
 
   int NewAccess(Access access);
+  const std::vector<Access>& accesses() const { return kernel_.accesses; }
   // The arguments that the pointers of `value` may come from.
   int RootOf(ttir::ValueId value) const { return roots_.RootOf(value); }
   const PointerRoots& roots() const { return roots_; }

@@ -14,18 +14,26 @@ struct ClassState {
   ValueId last = kNoValue;
   // A write waits for these reads, too.
   std::vector<ValueId> reads;
+  // In a loop of disjoint iterations: stands for the iterations before, which
+  // only what follows the loop waits for.
+  ValueId gathered = kNoValue;
 };
 using State = std::vector<ClassState>;
 
 struct Effects {
   bool reads = false;
   bool writes = false;
+  bool fenced = false;
+  int accesses = 0;
+  // The only root among the accesses; -1: none or several.
+  int root = -1;
 };
 
 // A token that a loop or branch hands on: of a class, as write or read.
 struct Carried {
   size_t alias_class = 0;
   bool writes = false;
+  bool disjoint = false;
 };
 
 class Orderer {
@@ -36,11 +44,14 @@ class Orderer {
     for (const int alias_class : classes)
       count = std::max(count, alias_class + 1);
     ordered_.assign(static_cast<size_t>(count), false);
+    totals_.assign(static_cast<size_t>(count), 0);
     bool fences = false;
     for (size_t i = 0; i < kernel_.accesses.size(); ++i) {
       const Access& access = kernel_.accesses[i];
       fences |= access.acquires || access.releases;
-      if (access.writes) ordered_[ClassOf(static_cast<int>(i))] = true;
+      const size_t place = ClassOf(static_cast<int>(i));
+      if (access.writes) ordered_[place] = true;
+      ++totals_[place];
     }
     if (fences) ordered_.assign(ordered_.size(), true);
   }
@@ -72,15 +83,30 @@ class Orderer {
   // Like Join, but makes one for none.
   ValueId Some(std::vector<ValueId> tokens);
   std::vector<ValueId> Waits(const ClassState& state, bool writes) const;
-  // The token of a carried class as it leaves a block.
-  ValueId Leaving(const Carried& carried, const State& state) {
-    return Some(Waits(state[carried.alias_class], true));
+  // The token of a carried class as it leaves a block, or an iteration.
+  ValueId Leaving(const Carried& carried, const State& state, bool iteration) {
+    const ClassState& entry = state[carried.alias_class];
+    std::vector<ValueId> tokens = Waits(entry, true);
+    if (iteration && carried.disjoint) tokens.push_back(entry.gathered);
+    return Some(std::move(tokens));
+  }
+  // `token` stands for everything of the class in a loop or branch.
+  static void SetAfter(const Carried& carried, ValueId token, State* state) {
+    ClassState& after = (*state)[carried.alias_class];
+    if (carried.writes) {
+      after.last = token;
+      after.reads.clear();
+    } else {
+      after.reads = {token};
+    }
   }
 
   Kernel& kernel_;
   const AliasClasses& classes_;
   // Classes with a write somewhere.
   std::vector<bool> ordered_;
+  // Accesses of each class.
+  std::vector<int> totals_;
   std::vector<Op>* out_ = nullptr;
   // Innermost loop's and branch's handed tokens.
   const std::vector<Carried>* loop_ = nullptr;
@@ -123,11 +149,13 @@ void Orderer::ProcessFence(const Access& access, ValueId token, State* state) {
   if (!access.acquires) return;
   for (ClassState& entry : *state) {
     if (access.releases) {
-      entry = {token, {}};
+      entry.last = token;
+      entry.reads.clear();
     } else {
       std::vector<ValueId> tokens = Waits(entry, true);
       tokens.push_back(token);
-      entry = {Join(std::move(tokens)), {}};
+      entry.last = Join(std::move(tokens));
+      entry.reads.clear();
     }
   }
 }
@@ -159,7 +187,8 @@ void Orderer::ProcessAccess(Op op, State* state) {
   if (ordered_[place] && !barrier) {
     ClassState& entry = (*state)[place];
     if (access.writes) {
-      entry = {after, {}};
+      entry.last = after;
+      entry.reads.clear();
     } else {
       entry.reads.push_back(after);
     }
@@ -175,8 +204,13 @@ void Orderer::AddEffects(const Block& block,
       Effects& effect = (*effects)[ClassOf(op.access)];
       effect.reads |= access.reads;
       effect.writes |= access.writes;
+      effect.root =
+          effect.accesses == 0 || effect.root == access.root ? access.root : -1;
+      ++effect.accesses;
       if (access.acquires || access.releases) {
-        for (Effects& any : *effects) any = {true, true};
+        for (Effects& any : *effects) {
+          any.reads = any.writes = any.fenced = true;
+        }
       }
     }
     for (const Block& inner : op.regions) AddEffects(inner, effects);
@@ -188,9 +222,15 @@ std::vector<Carried> Orderer::CarriedThrough(const Op& op) const {
   for (const Block& block : op.regions) AddEffects(block, &effects);
   std::vector<Carried> carried;
   for (size_t i = 0; i < effects.size(); ++i) {
-    if (ordered_[i] && (effects[i].reads || effects[i].writes)) {
-      carried.push_back({i, effects[i].writes});
-    }
+    const Effects& effect = effects[i];
+    if (!ordered_[i] || (!effect.reads && !effect.writes)) continue;
+    const bool disjoint =
+        effect.writes && !effect.fenced && effect.root >= 0 &&
+        std::find(op.disjoint_roots.begin(), op.disjoint_roots.end(),
+                  effect.root) != op.disjoint_roots.end();
+    // Nobody is left to wait for the loop.
+    if (disjoint && loop_ == nullptr && effect.accesses == totals_[i]) continue;
+    carried.push_back({i, effect.writes, disjoint});
   }
   return carried;
 }
@@ -205,10 +245,13 @@ void Orderer::ProcessLoop(Op op, State* state) {
     op.operands.push_back(Some(Waits(before, true)));
     const ValueId argument = NewToken();
     op.regions[0].arguments.push_back(argument);
-    if (item.writes) {
-      inside[item.alias_class] = {argument, {}};
+    ClassState& entry = inside[item.alias_class];
+    if (item.disjoint) {
+      entry.gathered = argument;
+    } else if (item.writes) {
+      entry = {argument, {}, kNoValue};
     } else {
-      inside[item.alias_class].reads = {argument};
+      entry.reads = {argument};
     }
     op.results.push_back(NewToken());
   }
@@ -217,13 +260,7 @@ void Orderer::ProcessLoop(Op op, State* state) {
   loop_ = outer_loop;
   size_t result = op.results.size() - carried.size();
   for (const Carried& item : carried) {
-    ClassState& after = (*state)[item.alias_class];
-    const ValueId token = op.results[result++];
-    if (item.writes) {
-      after = {token, {}};
-    } else {
-      after.reads = {token};
-    }
+    SetAfter(item, op.results[result++], state);
   }
   out_->push_back(std::move(op));
 }
@@ -239,12 +276,7 @@ void Orderer::ProcessIf(Op op, State* state) {
   for (const Carried& item : carried) {
     const ValueId token = NewToken();
     op.results.push_back(token);
-    ClassState& after = (*state)[item.alias_class];
-    if (item.writes) {
-      after = {token, {}};
-    } else {
-      after.reads = {token};
-    }
+    SetAfter(item, token, state);
   }
   out_->push_back(std::move(op));
 }
@@ -263,10 +295,11 @@ void Orderer::Process(Block* block, State* state) {
       ProcessIf(std::move(op), state);
     } else if (op.code == Code::kYield || op.code == Code::kContinue ||
                op.code == Code::kBreak) {
-      const auto* handed = op.code == Code::kYield ? branch_ : loop_;
+      const bool iteration = op.code != Code::kYield;
+      const auto* handed = iteration ? loop_ : branch_;
       KF_CHECK(handed != nullptr);
       for (const Carried& item : *handed) {
-        op.operands.push_back(Leaving(item, *state));
+        op.operands.push_back(Leaving(item, *state, iteration));
       }
       made.push_back(std::move(op));
     } else {

@@ -1,6 +1,9 @@
 // Structured loops and branches.
 #include <algorithm>
+#include <map>
+#include <set>
 
+#include "common/tileir/address_form.h"
 #include "common/tileir/control.h"
 #include "common/tileir/rules.h"
 #include "fmt/format.h"
@@ -32,6 +35,29 @@ void EmitWithResults(Lowering& lowering, const ttir::Op& op, Op made) {
   for (size_t i = 0; i < results.size(); ++i) {
     lowering.Bind(op.results[i], results[i]);
   }
+}
+
+// The roots of the accesses from `first` on that are disjoint over the loop.
+std::vector<int> DisjointRoots(const Lowering& lowering, const ttir::Op& loop,
+                               size_t first) {
+  const std::vector<Access>& accesses = lowering.accesses();
+  std::map<int, std::vector<ttir::ValueId>> pointers;
+  std::set<int> written;
+  for (size_t i = first; i < accesses.size(); ++i) {
+    pointers[accesses[i].root].push_back(accesses[i].pointers);
+    if (accesses[i].writes) written.insert(accesses[i].root);
+  }
+  std::vector<int> roots;
+  if (written.empty()) return roots;
+  const LoopAddresses addresses(lowering, loop);
+  for (const int root : written) {
+    const std::vector<ttir::ValueId>& used = pointers[root];
+    if (root < 0 || std::find(used.begin(), used.end(), -1) != used.end()) {
+      continue;
+    }
+    if (addresses.IterationsAreDisjoint(used)) roots.push_back(root);
+  }
+  return roots;
 }
 
 // The only block of a region that ends in `terminator`; null otherwise.
@@ -106,6 +132,7 @@ Refusal For(Lowering& lowering, const ttir::Op& op, const Rule&) {
   Block inside;
   bool complete = true;
   const LoopScope scope(lowering, op);
+  const size_t first_access = lowering.accesses().size();
   lowering.Inside(&inside, [&] {
     BindArguments(lowering, body->arguments, &inside);
     const size_t count = body->ops.size() - (implicit ? 0 : 1);
@@ -115,6 +142,7 @@ Refusal For(Lowering& lowering, const ttir::Op& op, const Rule&) {
     if (complete) EmitEnd(lowering, Code::kContinue, *std::move(yielded));
   });
   if (!complete) return std::nullopt;
+  loop.disjoint_roots = DisjointRoots(lowering, op, first_access);
   loop.regions.push_back(std::move(inside));
   MakeResults(lowering, op, &loop);
   EmitWithResults(lowering, op, std::move(loop));

@@ -89,6 +89,7 @@ Refusal Load(Lowering& lowering, const ttir::Op& op, const Rule&) {
                   lowering.kernel().NewValue(lowering.kernel().types.Token())};
   Access access;
   access.reads = true;
+  access.pointers = op.operands[0];
   access.root = lowering.RootOf(op.operands[0]);
   load.access = lowering.NewAccess(access);
   const ValueId result = load.results[0];
@@ -116,6 +117,7 @@ Refusal Store(Lowering& lowering, const ttir::Op& op, const Rule&) {
   store.results = {lowering.kernel().NewValue(lowering.kernel().types.Token())};
   Access access;
   access.writes = true;
+  access.pointers = op.operands[0];
   access.root = lowering.RootOf(op.operands[0]);
   store.access = lowering.NewAccess(access);
   lowering.EmitOp(std::move(store));

@@ -84,6 +84,8 @@ struct Op {
   std::vector<Block> regions;
   // Which memory access this is (Kernel::accesses); -1: none.
   int access = -1;
+  // Of a loop: roots through which no two iterations touch common memory.
+  std::vector<int> disjoint_roots;
 
   const Attribute* Find(Key key) const;
 };
@@ -100,8 +102,11 @@ struct Access {
   // An atomic with acquire or release: orders every access around it.
   bool acquires = false;
   bool releases = false;
-  // The entry argument that the addresses come from; -1: unknown.
+  // The root of its pointers (PointerRoots); -1: none.
   int root = -1;
+  // The TTIR value of its pointers; -1 where the addresses are no plain tile
+  // of pointers.
+  ttir::ValueId pointers = -1;
 };
 
 struct EntryHints {

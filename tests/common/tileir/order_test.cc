@@ -105,6 +105,66 @@ TEST(Order, ALoopThatLoadsAndStoresOneArgumentCarriesAChain) {
   EXPECT_EQ(CountOf(text, ": token) {"), 1) << text;
 }
 
+// for %i: %p[%i * SCALE + 0..63] = f(…) through `body`.
+std::string StridedLoop(const std::string& scale, const std::string& body) {
+  return std::string(kLoop) + "    %w = arith.constant " + scale +
+         " : i32\n"
+         "    %r = tt.make_range {end = 64 : i32, start = 0 : i32} : "
+         "tensor<64xi32>\n"
+         "    %s = tt.splat %p : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>\n"
+         "    scf.for %i = %c0 to %n step %c1 : i32 {\n"
+         "      %m = arith.muli %i, %w : i32\n"
+         "      %b = tt.splat %m : i32 -> tensor<64xi32>\n"
+         "      %o = arith.addi %b, %r : tensor<64xi32>\n"
+         "      %a = tt.addptr %s, %o : tensor<64x!tt.ptr<f32>>, "
+         "tensor<64xi32>\n" +
+         body + "    }\n";
+}
+
+constexpr std::string_view kInPlace =
+    "      %x = tt.load %a : tensor<64x!tt.ptr<f32>>\n"
+    "      tt.store %a, %x : tensor<64x!tt.ptr<f32>>\n";
+
+TEST(Order, IterationsThatTouchDifferentMemoryDoNotWaitForEachOther) {
+  const v1::TileIrKernel kernel =
+      Lowered(StridedLoop("64", std::string(kInPlace)));
+  EXPECT_EQ(CountOf(kernel.text(), "make_token"), 0) << kernel.text();
+  // The store still waits for the load of its own iteration.
+  EXPECT_EQ(kernel.ordered_accesses(), 1);
+}
+
+TEST(Order, WhatFollowsALoopOfDisjointIterationsWaitsForAllOfThem) {
+  const v1::TileIrKernel kernel =
+      Lowered(StridedLoop("64", std::string(kInPlace)) +
+              "    %y = tt.load %p : !tt.ptr<f32>\n"
+              "    tt.store %q, %y : !tt.ptr<f32>\n");
+  EXPECT_EQ(kernel.ordered_accesses(), 2) << kernel.text();
+  EXPECT_EQ(CountOf(kernel.text(), "make_token"), 1) << kernel.text();
+}
+
+TEST(Order, IterationsThatOverlapByOneElementWait) {
+  const v1::TileIrKernel kernel =
+      Lowered(StridedLoop("63", std::string(kInPlace)));
+  EXPECT_EQ(CountOf(kernel.text(), "make_token"), 1) << kernel.text();
+  EXPECT_EQ(kernel.ordered_accesses(), 2);
+}
+
+TEST(Order, AnUnknownStrideMayBeZero) {
+  std::string body = StridedLoop("64", std::string(kInPlace));
+  body.replace(body.find("arith.muli %i, %w"), 17, "arith.muli %i, %n");
+  EXPECT_EQ(Lowered(body).ordered_accesses(), 2);
+}
+
+TEST(Order, AnOffsetLoadedInTheLoopMayRepeat) {
+  std::string body = StridedLoop("64", std::string(kInPlace));
+  const std::string_view counted = "arith.muli %i, %w : i32\n";
+  body.replace(body.find(counted), counted.size(),
+               "arith.fptosi %l : f32 to i32\n");
+  body.insert(body.find("      %m ="),
+              "      %l = tt.load %q : !tt.ptr<f32>\n");
+  EXPECT_EQ(Lowered(body).ordered_accesses(), 2);
+}
+
 TEST(Order, AStoreAfterALoopWaitsForTheLoopsLoads) {
   const std::string text = Lowered(std::string(kLoop) +
                                    "    %s = scf.for %i = %c0 to %n step %c1 "
