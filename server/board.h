@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -43,6 +44,15 @@ class Board {
     const auto found = reasons_.find(needs);
     return found == reasons_.end() ? "" : found->second;
   }
+  // Whether somebody follows the job: set by the watchers, read by the writer.
+  void SetWatched(int64_t job, bool watched) {
+    MutexLock lock(mutex_);
+    watched ? (void)watched_.insert(job) : (void)watched_.erase(job);
+  }
+  bool IsWatched(int64_t job) const {
+    MutexLock lock(mutex_);
+    return watched_.contains(job);
+  }
   void SetTotals(int64_t open_tasks, int nodes) {
     MutexLock lock(mutex_);
     open_tasks_ = open_tasks;
@@ -57,6 +67,7 @@ class Board {
   mutable Mutex mutex_;
   std::map<std::string, NodeLine> nodes_ ABSL_GUARDED_BY(mutex_);
   std::map<Needs, std::string> reasons_ ABSL_GUARDED_BY(mutex_);
+  std::set<int64_t> watched_ ABSL_GUARDED_BY(mutex_);
   int64_t open_tasks_ ABSL_GUARDED_BY(mutex_) = 0;
   int present_nodes_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -108,6 +108,7 @@ absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Open(
   p.logs = std::make_unique<LogBook>(JoinPath(p.options.data_dir, "logs"),
                                      p.options.log_cap_bytes);
   p.hub = std::make_shared<WatchHub>(
+      p.board,
       [readers = p.readers](int64_t job,
                             int64_t after) -> absl::StatusOr<WatchBatch> {
         KF_ASSIGN_OR_RETURN(const ReaderPool::Lent reads, readers->Lend());

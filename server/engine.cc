@@ -15,7 +15,14 @@ namespace {
 // Steps are news, not truth: they wait this long for a batch to ride on.
 constexpr absl::Duration kStepDelay = absl::Milliseconds(200);
 
+// One bit per stored result in this process's life: 128 KiB.
+constexpr size_t kKeyBits = size_t{1} << 20;
+
 }  // namespace
+
+size_t Engine::KeyBit(const std::string& content_key) {
+  return std::hash<std::string>()(content_key) % kKeyBits;
+}
 
 Engine::Engine(const CoordinatorOptions& options, Store& store, Clock& clock,
                Random& random, Board& board)
@@ -76,6 +83,8 @@ absl::Status Engine::Rebuild() {
   steps_.clear();
   steps_due_ = absl::InfiniteDuration();
   recent_specs_.clear();
+  recent_kernels_ = 0;
+  stored_keys_.assign(kKeyBits, false);
   happened_.clear();
   scheduler_ = Scheduler();
   known_classes_ = 0;
@@ -124,6 +133,8 @@ absl::Status Engine::Rebuild() {
     }
     task.needs = scheduler_.ClassOf(NeedsOf(head->second, each.spec));
     task.avoid = task.lost_nodes;
+    // Its result may have been stored just before the restart.
+    stored_keys_[KeyBit(task.content_key)] = true;
     if (task.state != v1::TaskState::waiting) {
       attempts_[task.fence] = {.fence = task.fence,
                                .task = task.id,
@@ -142,19 +153,24 @@ absl::Status Engine::Rebuild() {
 
 absl::Status Engine::Event(OpenJob& job, const char* kind, int64_t task,
                            const std::string& node, const std::string& text) {
+  const int64_t sequence = ++job.last_sequence;
+  const int64_t now_us = Micros(clock_.Now());
+  dirty_jobs_.insert(job.id);
   Happened& happened = happened_.emplace_back();
   happened.job = job.id;
-  v1::JobEvent& event = happened.event;
-  event.set_job_id(job.summary.job_id());
-  event.set_sequence(++job.last_sequence);
-  SetTimestamp(Micros(clock_.Now()), event.mutable_time());
-  event.set_kind(kind);
-  event.set_task_id(task);
-  event.set_node_id(node);
-  event.set_text(text);
-  *event.mutable_summary() = job.summary;
-  dirty_jobs_.insert(job.id);
-  return store_.InsertEvent(job.id, event);
+  happened.sequence = sequence;
+  if (board_.IsWatched(job.id)) {
+    v1::JobEvent& event = happened.event.emplace();
+    event.set_job_id(job.summary.job_id());
+    event.set_sequence(sequence);
+    SetTimestamp(now_us, event.mutable_time());
+    event.set_kind(kind);
+    event.set_task_id(task);
+    event.set_node_id(node);
+    event.set_text(text);
+    *event.mutable_summary() = job.summary;
+  }
+  return store_.InsertEvent(job.id, sequence, now_us, kind, task, node, text);
 }
 
 absl::Status Engine::RunTimers() {

@@ -8,10 +8,12 @@
 #define KERNELFLEET_SERVER_ENGINE_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <set>
 #include <string>
@@ -34,10 +36,12 @@ namespace kernelfleet::server {
 template <typename Response>
 using Answer = absl::StatusOr<Response>;
 
-// An event of a committed batch.
+// An event of a committed batch. Complete only for jobs that were watched when
+// it happened; else readers find it in the table.
 struct Happened {
   int64_t job = 0;
-  v1::JobEvent event;
+  int64_t sequence = 0;
+  std::optional<v1::JobEvent> event;
 };
 
 class Engine {
@@ -115,6 +119,7 @@ class Engine {
                      const std::string& node, const std::string& text);
   void StartTimer(absl::Duration due, TimerKind kind, int64_t id,
                   const std::string& node = "");
+  static size_t KeyBit(const std::string& content_key);
   void Queue(OpenTask& task);
   void Unqueue(OpenTask& task);
   void AddOpenTask(OpenTask task);
@@ -188,7 +193,12 @@ class Engine {
   // Steps that nodes reported: written with the next batch, or soon.
   std::map<int64_t, std::pair<int64_t, std::string>> steps_;
   absl::Duration steps_due_ = absl::InfiniteDuration();
-  std::list<int64_t> recent_specs_;
+  // Jobs whose spec is in memory, oldest first, with their kernels.
+  std::deque<std::pair<int64_t, int>> recent_specs_;
+  int64_t recent_kernels_ = 0;
+  // Bits of content keys that were stored since the start. A waiting task
+  // looks into the cache again only if its bit is set.
+  std::vector<bool> stored_keys_;
   std::list<ParkedLease> parked_;
   std::list<ParkedLease> answered_;
   std::vector<Happened> happened_;

@@ -15,8 +15,9 @@ namespace {
 // Kernels planned in one batch: a submission of 100,000 must not hold up the
 // heartbeats and results of others.
 constexpr int kPlanSlice = 512;
-// Parsed specs kept in memory.
-constexpr size_t kRecentSpecs = 256;
+// Parsed specs kept in memory: those of so many jobs, unless they are big.
+constexpr size_t kRecentSpecs = 4096;
+constexpr int64_t kRecentKernels = 400'000;
 // A workflow that never ends is our bug; the job says so.
 constexpr size_t kMaxTasksPerKernel = 4096;
 constexpr int kJobIdLength = 12;
@@ -102,12 +103,15 @@ absl::Status Engine::PlanSlices(bool* more) {
 
 void Engine::KeepSpec(OpenJob& job, std::shared_ptr<const v1::JobSpec> spec) {
   job.spec = std::move(spec);
-  recent_specs_.push_back(job.id);
-  if (recent_specs_.size() <= kRecentSpecs) return;
-  const auto oldest = jobs_.find(recent_specs_.front());
-  recent_specs_.pop_front();
-  if (oldest != jobs_.end() && oldest->first != job.id) {
-    oldest->second.spec = nullptr;
+  recent_specs_.emplace_back(job.id, job.spec->kernels_size());
+  recent_kernels_ += job.spec->kernels_size();
+  while (recent_specs_.size() > 1 && (recent_specs_.size() > kRecentSpecs ||
+                                      recent_kernels_ > kRecentKernels)) {
+    const auto [oldest, kernels] = recent_specs_.front();
+    recent_specs_.pop_front();
+    recent_kernels_ -= kernels;
+    const auto open = jobs_.find(oldest);
+    if (open != jobs_.end() && oldest != job.id) open->second.spec = nullptr;
   }
 }
 

@@ -262,7 +262,8 @@ absl::Status Engine::Grant(ParkedLease& lease, Node& node,
   OpenJob& job = jobs_.at(task.job);
   task.queued = false;
   const v1::Environment environment = *pick.environment;
-  if (!task.content_key.empty() && !job.no_cache) {
+  if (!task.content_key.empty() && !job.no_cache &&
+      stored_keys_[KeyBit(task.content_key)]) {
     // The same work may have been finished since this task was planned.
     KF_ASSIGN_OR_RETURN(const std::vector<Store::CacheHit> hits,
                         store_.FindCache(task.content_key));
@@ -314,8 +315,12 @@ absl::Status Engine::FillLease(v1::LeasedTask* leased, const OpenJob& job,
   leased->set_task_id(task.id);
   leased->set_job_id(job.summary.job_id());
   KF_ASSIGN_OR_RETURN(*leased->mutable_spec(), store_.LoadTaskSpec(task.id));
-  KF_ASSIGN_OR_RETURN(const v1::KernelSpec kernel,
-                      store_.LoadKernel(task.job, task.kernel));
+  v1::KernelSpec loaded;
+  if (!job.spec) {
+    KF_ASSIGN_OR_RETURN(loaded, store_.LoadKernel(task.job, task.kernel));
+  }
+  const v1::KernelSpec& kernel =
+      job.spec ? job.spec->kernels(task.kernel) : loaded;
   *leased->mutable_request() = MakeProbeRequest(kernel, leased->spec());
   *leased->mutable_request()->mutable_limits() = job.limits;
   leased->set_module_digest(kernel.module_digest());

@@ -301,6 +301,7 @@ absl::Status Engine::Complete(const v1::CompleteRequest& request,
   const v1::Outcome::Code outcome = request.result().probe().outcome();
   if (!task->second.content_key.empty() && !environment_hash.empty() &&
       IsCacheable(outcome)) {
+    stored_keys_[KeyBit(task->second.content_key)] = true;
     KF_RETURN_IF_ERROR(
         store_.PutCache(task->second.content_key, environment_hash, fence));
   }

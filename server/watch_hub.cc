@@ -31,7 +31,10 @@ class WatchHub::Follower final : public Watch {
       const auto channel = hub_->channels_.find(job_);
       if (channel != hub_->channels_.end()) {
         channel->second.followers.erase(this);
-        if (channel->second.followers.empty()) hub_->channels_.erase(channel);
+        if (channel->second.followers.empty()) {
+          hub_->channels_.erase(channel);
+          if (!hub_->closed_) hub_->board_.SetWatched(job_, false);
+        }
       }
     }
     if (parked) parked(absl::CancelledError("the watch was dropped"));
@@ -49,7 +52,7 @@ class WatchHub::Follower final : public Watch {
         }
         TakeRecent(&batch);
         if (!batch.events.empty()) break;
-        if (caught_up_) {
+        if (caught_up_ && position_ >= hub_->channels_[job_].last_sequence) {
           parked_ = std::move(done);
           return;
         }
@@ -63,8 +66,8 @@ class WatchHub::Follower final : public Watch {
         done(std::move(stored));
         return;
       }
-      // Nothing newer on disk. What was committed since is in `recent`,
-      // because this follower was registered before it looked.
+      // Nothing newer on disk. What was committed since then has moved the
+      // channel's last sequence: this follower registered before it looked.
       MutexLock lock(hub_->mutex_);
       caught_up_ = true;
     }
@@ -111,6 +114,7 @@ std::unique_ptr<Watch> WatchHub::Follow(int64_t job, int64_t after) {
   auto follower = std::make_unique<Follower>(shared_from_this(), job, after);
   MutexLock lock(mutex_);
   channels_[job].followers.insert(follower.get());
+  board_.SetWatched(job, true);
   return follower;
 }
 
@@ -123,10 +127,15 @@ void WatchHub::Publish(const std::vector<Happened>& happened) {
     for (const Happened& each : happened) {
       const auto channel = channels_.find(each.job);
       if (channel == channels_.end()) continue;
-      channel->second.recent.push_back(each.event);
-      if (channel->second.recent.size() > kRecentEvents) {
-        channel->second.recent.pop_front();
+      channel->second.last_sequence = each.sequence;
+      std::deque<v1::JobEvent>& recent = channel->second.recent;
+      // It happened before anybody watched: it is in the table alone.
+      if (!each.event) {
+        recent.clear();
+      } else {
+        recent.push_back(*each.event);
       }
+      if (recent.size() > kRecentEvents) recent.pop_front();
       touched.insert(&channel->second);
     }
     for (Channel* channel : touched) {

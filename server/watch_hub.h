@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/base/mutex.h"
+#include "server/board.h"
 #include "server/coordinator.h"
 #include "server/engine.h"
 
@@ -25,7 +26,8 @@ class WatchHub : public std::enable_shared_from_this<WatchHub> {
   // job has ended and these are all.
   using Fetch =
       std::function<absl::StatusOr<WatchBatch>(int64_t job, int64_t after)>;
-  explicit WatchHub(Fetch fetch) : fetch_(std::move(fetch)) {}
+  WatchHub(Board& board, Fetch fetch)
+      : board_(board), fetch_(std::move(fetch)) {}
 
   std::unique_ptr<Watch> Follow(int64_t job, int64_t after);
   // By the writer, after the commit.
@@ -38,9 +40,12 @@ class WatchHub : public std::enable_shared_from_this<WatchHub> {
   struct Channel {
     // The newest events, without gaps.
     std::deque<v1::JobEvent> recent;
+    // The last that was committed since somebody watches.
+    int64_t last_sequence = 0;
     std::set<Follower*> followers;
   };
 
+  Board& board_;
   Fetch fetch_;
   Mutex mutex_;
   std::map<int64_t, Channel> channels_ ABSL_GUARDED_BY(mutex_);

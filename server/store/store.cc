@@ -58,7 +58,7 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& data_dir,
   KF_ASSIGN_OR_RETURN(store->db_,
                       Database::Open(path, Database::Role::kWriter));
   KF_RETURN_IF_ERROR(store->db_->Execute(
-      "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON;"
+      "PRAGMA journal_mode=WAL;"
       "PRAGMA cell_size_check=ON; PRAGMA cache_size=-65536;"));
   KF_RETURN_IF_ERROR(store->db_->Execute(Pragma(durability)));
   KF_RETURN_IF_ERROR(Migrate(*store->db_));

@@ -58,7 +58,9 @@ class Store {
   // Counters, state, sequence and planned of the job.
   absl::Status SaveJob(const OpenJob& job);
   absl::Status SetJobReason(int64_t job, const std::string& reason);
-  absl::Status InsertEvent(int64_t job, const v1::JobEvent& event);
+  absl::Status InsertEvent(int64_t job, int64_t sequence, int64_t time_us,
+                           std::string_view kind, int64_t task,
+                           const std::string& node, const std::string& text);
   // False: the same decision was already there.
   absl::StatusOr<bool> PutDecision(int64_t job, const v1::Decision& decision,
                                    absl::Time now);

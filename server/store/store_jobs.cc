@@ -75,12 +75,13 @@ absl::Status Store::SetJobReason(int64_t job, const std::string& reason) {
   return db_->Run("UPDATE job_row SET reason=? WHERE id=?", reason, job);
 }
 
-absl::Status Store::InsertEvent(int64_t job, const v1::JobEvent& event) {
+absl::Status Store::InsertEvent(int64_t job, int64_t sequence, int64_t time_us,
+                                std::string_view kind, int64_t task,
+                                const std::string& node,
+                                const std::string& text) {
   KF_RETURN_IF_ERROR(Begin());
-  return db_->Run(
-      "INSERT INTO event_row VALUES(?,?,?,?,?,?,?)", job, event.sequence(),
-      event.time().seconds() * 1'000'000 + event.time().nanos() / 1000,
-      event.kind(), event.task_id(), event.node_id(), event.text());
+  return db_->Run("INSERT INTO event_row VALUES(?,?,?,?,?,?,?)", job, sequence,
+                  time_us, kind, task, node, text);
 }
 
 absl::StatusOr<bool> Store::PutDecision(int64_t job,
