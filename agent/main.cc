@@ -9,6 +9,7 @@
 #include "agent/flags.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/rpc/setup.h"
 
 namespace {
 
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
   if (!flags.ok()) return Fail(flags.status(), kExitUsage);
   if (!flags->say.empty()) return fmt::print("{}", flags->say), 0;
   SetLogLevel(flags->log_level);
+  rpc::SetUpGrpc();
 
   // Blocked before any thread starts, so that only sigwait sees them.
   sigset_t stop;

@@ -23,7 +23,7 @@
 #include "common/rpc/blob_client.h"
 #include "common/rpc/call.h"
 #include "common/rpc/channel.h"
-#include "common/rpc/status.h"
+#include "common/rpc/setup.h"
 #include "kernelfleet/v1/service.grpc.pb.h"
 #include "tests/support/sample_fleet.h"
 #include "tests/support/server_process.h"
@@ -217,6 +217,7 @@ absl::Status Run(const std::vector<std::string>& args) {
 }  // namespace kernelfleet
 
 int main(int argc, char** argv) {
+  kernelfleet::rpc::SetUpGrpc();
   const absl::Status status =
       kernelfleet::Run(std::vector<std::string>(argv, argv + argc));
   if (status.ok()) return 0;

@@ -20,17 +20,26 @@ absl::Status Busy() {
 // asked for, so that a stream holds one chunk of memory.
 class UploadCall final : public grpc::ServerReadReactor<v1::UploadChunk> {
  public:
-  UploadCall(BlobStore& blobs, WorkPool& disk, v1::UploadResponse* response)
-      : blobs_(blobs), disk_(disk), response_(response) {
+  UploadCall(grpc::CallbackServerContext* context, BlobStore& blobs,
+             Transfers& transfers, WorkPool& disk, v1::UploadResponse* response)
+      : blobs_(blobs),
+        transfers_(transfers),
+        disk_(disk),
+        response_(response),
+        transfer_(transfers.Add([context] { context->TryCancel(); })) {
     StartRead(&chunk_);
   }
 
   void OnReadDone(bool more) override {
+    transfers_.Moved(transfer_);
     if (!disk_.Post([this, more] { more ? TakeChunk() : Conclude(); })) {
       Finish(rpc::ToGrpc(Busy()));
     }
   }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    transfers_.Remove(transfer_);
+    delete this;
+  }
 
  private:
   void TakeChunk() {
@@ -69,28 +78,37 @@ class UploadCall final : public grpc::ServerReadReactor<v1::UploadChunk> {
   }
 
   BlobStore& blobs_;
+  Transfers& transfers_;
   WorkPool& disk_;
   v1::UploadResponse* const response_;
+  const uint64_t transfer_;
   v1::UploadChunk chunk_;
   std::unique_ptr<BlobWriter> writer_;
 };
 
 class DownloadCall final : public grpc::ServerWriteReactor<v1::DownloadChunk> {
  public:
-  DownloadCall(BlobStore& blobs, WorkPool& disk,
+  DownloadCall(grpc::CallbackServerContext* context, BlobStore& blobs,
+               Transfers& transfers, WorkPool& disk,
                const v1::DownloadRequest* request)
-      : disk_(disk) {
+      : transfers_(transfers),
+        disk_(disk),
+        transfer_(transfers.Add([context] { context->TryCancel(); })) {
     Continue([this, &blobs, request] { Open(blobs, *request); });
   }
 
   void OnWriteDone(bool ok) override {
+    transfers_.Moved(transfer_);
     if (!ok) {
       Finish(grpc::Status(grpc::StatusCode::CANCELLED, "the reader went away"));
       return;
     }
     Continue([this] { SendChunk(); });
   }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    transfers_.Remove(transfer_);
+    delete this;
+  }
 
  private:
   void Continue(std::function<void()> step) {
@@ -121,7 +139,9 @@ class DownloadCall final : public grpc::ServerWriteReactor<v1::DownloadChunk> {
     StartWrite(&chunk_);
   }
 
+  Transfers& transfers_;
   WorkPool& disk_;
+  const uint64_t transfer_;
   std::unique_ptr<BlobReader> reader_;
   v1::DownloadChunk chunk_;
   bool sent_ = false;
@@ -129,7 +149,8 @@ class DownloadCall final : public grpc::ServerWriteReactor<v1::DownloadChunk> {
 
 class BlobHandlers final : public v1::BlobService::CallbackService {
  public:
-  BlobHandlers(BlobStore& blobs, WorkPool& disk) : blobs_(blobs), disk_(disk) {}
+  BlobHandlers(BlobStore& blobs, Transfers& transfers, WorkPool& disk)
+      : blobs_(blobs), transfers_(transfers), disk_(disk) {}
 
   grpc::ServerUnaryReactor* FindMissing(
       grpc::CallbackServerContext* context,
@@ -141,14 +162,15 @@ class BlobHandlers final : public v1::BlobService::CallbackService {
   }
 
   grpc::ServerReadReactor<v1::UploadChunk>* Upload(
-      grpc::CallbackServerContext*, v1::UploadResponse* response) override {
-    return new UploadCall(blobs_, disk_, response);
+      grpc::CallbackServerContext* context,
+      v1::UploadResponse* response) override {
+    return new UploadCall(context, blobs_, transfers_, disk_, response);
   }
 
   grpc::ServerWriteReactor<v1::DownloadChunk>* Download(
-      grpc::CallbackServerContext*,
+      grpc::CallbackServerContext* context,
       const v1::DownloadRequest* request) override {
-    return new DownloadCall(blobs_, disk_, request);
+    return new DownloadCall(context, blobs_, transfers_, disk_, request);
   }
 
  private:
@@ -168,14 +190,16 @@ class BlobHandlers final : public v1::BlobService::CallbackService {
   }
 
   BlobStore& blobs_;
+  Transfers& transfers_;
   WorkPool& disk_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> MakeBlobService(BlobStore& blobs,
+                                               Transfers& transfers,
                                                WorkPool& disk) {
-  return std::make_unique<BlobHandlers>(blobs, disk);
+  return std::make_unique<BlobHandlers>(blobs, transfers, disk);
 }
 
 }  // namespace kernelfleet::server

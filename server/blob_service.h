@@ -6,12 +6,14 @@
 
 #include "grpcpp/impl/service_type.h"
 #include "server/blobs.h"
+#include "server/transfers.h"
 #include "server/work_pool.h"
 
 namespace kernelfleet::server {
 
 // `disk` runs what blocks. All arguments outlive the service.
 std::unique_ptr<grpc::Service> MakeBlobService(BlobStore& blobs,
+                                               Transfers& transfers,
                                                WorkPool& disk);
 
 }  // namespace kernelfleet::server

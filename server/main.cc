@@ -9,7 +9,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
-#include "common/rpc/library_log.h"
+#include "common/rpc/setup.h"
 #include "server/flags.h"
 #include "server/server.h"
 
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   if (!flags.ok()) return Fail(flags.status(), kExitUsage);
   if (!flags->say.empty()) return fmt::print("{}", flags->say), 0;
   SetLogLevel(flags->log_level);
-  rpc::RouteLibraryLogs();
+  rpc::SetUpGrpc();
 
   // Blocked before any thread starts, so that only sigwait sees them.
   sigset_t stop;

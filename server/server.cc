@@ -24,6 +24,7 @@
 #include "server/node_service.h"
 #include "server/open_calls.h"
 #include "server/request_guard.h"
+#include "server/transfers.h"
 #include "server/work_pool.h"
 
 namespace kernelfleet::server {
@@ -37,7 +38,7 @@ constexpr int kReaders = kReadThreads + kQueryThreads + 2;
 constexpr size_t kReadQueue = 256;
 constexpr size_t kDiskQueue = 1024;
 constexpr auto kTransferGrace = std::chrono::seconds(5);
-constexpr absl::Duration kHealthInterval = absl::Seconds(1);
+constexpr absl::Duration kTick = absl::Seconds(1);
 // Names in grpc.health.v1; the empty name is the whole server.
 constexpr char kWholeServer[] = "";
 constexpr char kWriting[] = "coordinator.write";
@@ -125,11 +126,14 @@ void SetLimits(grpc::ServerBuilder& builder) {
 
 // In the order of construction: what comes later uses what comes before.
 struct Server::Parts {
+  explicit Parts(Clock& c) : clock(c), transfers(c, rpc::kMaxSilence) {}
+
+  Clock& clock;
   rpc::Address address;
-  Clock* clock = nullptr;
   std::unique_ptr<BlobStore> blobs;
   std::unique_ptr<Coordinator> coordinator;
   OpenCalls calls;
+  Transfers transfers;
   WorkPool reads{kReadThreads, kReadQueue};
   WorkPool queries{kQueryThreads, kReadQueue};
   WorkPool disk{kDiskThreads, kDiskQueue};
@@ -139,11 +143,11 @@ struct Server::Parts {
   Mutex mutex;
   CondVar wake;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
-  std::thread health;
+  std::thread ticker;
 
   absl::Status Listen(const ServerOptions& options);
-  // Keeps health true to whether the store can write.
-  void WatchHealth();
+  // Once a second: says whether the store can write, cuts off silent peers.
+  void Tick();
 };
 
 absl::Status Server::Parts::Listen(const ServerOptions& options) {
@@ -157,7 +161,7 @@ absl::Status Server::Parts::Listen(const ServerOptions& options) {
   builder.SetOption(std::make_unique<ReflectionOption>(options.reflection));
   services.push_back(MakeJobService(*coordinator, calls, reads, queries));
   services.push_back(MakeNodeService(*coordinator, calls, disk));
-  services.push_back(MakeBlobService(*blobs, disk));
+  services.push_back(MakeBlobService(*blobs, transfers, disk));
   for (auto& service : services) builder.RegisterService(service.get());
   grpc = builder.BuildAndStart();
   if (grpc == nullptr || port == 0) {
@@ -171,7 +175,7 @@ absl::Status Server::Parts::Listen(const ServerOptions& options) {
   return absl::OkStatus();
 }
 
-void Server::Parts::WatchHealth() {
+void Server::Parts::Tick() {
   grpc::HealthCheckServiceInterface& service = *grpc->GetHealthCheckService();
   MutexLock lock(mutex);
   while (!stopping) {
@@ -179,7 +183,8 @@ void Server::Parts::WatchHealth() {
     service.SetServingStatus(kWholeServer, writable);
     service.SetServingStatus(kWriting, writable);
     service.SetServingStatus(kReading, true);
-    wake.Wait(mutex, *clock, kHealthInterval);
+    transfers.Sweep();
+    wake.Wait(mutex, clock, kTick);
   }
 }
 
@@ -190,8 +195,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
   // Before anything is touched on disk.
   KF_RETURN_IF_ERROR(
       rpc::ListenCredentials(options.listen, options.plaintext).status());
-  auto parts = std::make_unique<Parts>();
-  parts->clock = options.clock;
+  auto parts = std::make_unique<Parts>(*options.clock);
   KF_ASSIGN_OR_RETURN(
       parts->blobs,
       BlobStore::Open({.directory = JoinPath(options.data_dir, "blobs"),
@@ -205,7 +209,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
   KF_RETURN_IF_ERROR(parts->blobs->Sweep());
   KF_RETURN_IF_ERROR(parts->Listen(options));
   Parts& started = *parts;
-  started.health = std::thread([&started] { started.WatchHealth(); });
+  started.ticker = std::thread([&started] { started.Tick(); });
   return std::unique_ptr<Server>(new Server(std::move(parts)));
 }
 
@@ -221,7 +225,7 @@ void Server::Shutdown() {
     parts.stopping = true;
     parts.wake.NotifyAll();
   }
-  parts.health.join();
+  parts.ticker.join();
   parts.grpc->GetHealthCheckService()->Shutdown();
   parts.coordinator->StopLeasing();
   parts.calls.EndAll();

@@ -31,6 +31,9 @@ inline constexpr int kMaxDigestsPerCall = 4096;
 // A connection without calls; agents always have one parked.
 inline constexpr absl::Duration kMaxConnectionIdle = absl::Minutes(10);
 
+// Between two chunks of one transfer.
+inline constexpr absl::Duration kMaxSilence = absl::Seconds(60);
+
 // The longest that Lease and ReadLog stay parked.
 inline constexpr absl::Duration kMaxLongPoll = absl::Seconds(30);
 

@@ -2,10 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
 #include "common/base/hash.h"
 #include "common/rpc/limits.h"
 #include "common/rpc/status.h"
 #include "tests/server/server_fixture.h"
+#include "tests/support/fake_clock.h"
 
 namespace kernelfleet::server {
 namespace {
@@ -136,6 +142,43 @@ TEST_F(BlobServiceTest, DownloadsFromAnOffset) {
   EXPECT_EQ(rest, "789");
   EXPECT_EQ(read(11, &rest).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(read(-1, &rest).code(), absl::StatusCode::kOutOfRange);
+}
+
+class SilentPeerTest : public ServerTest {
+ protected:
+  ServerOptions Options() override {
+    ServerOptions options = ServerTest::Options();
+    options.clock = &clock_;
+    return options;
+  }
+
+  // Members of the base, which use it, would outlive it otherwise.
+  ~SilentPeerTest() override { server_.reset(); }
+
+  kernelfleet::testing::FakeClock clock_;
+};
+
+TEST_F(SilentPeerTest, IsCutOffInTheMiddleOfAnUpload) {
+  grpc::ClientContext context;
+  v1::UploadResponse response;
+  auto stream = blobs_->Upload(&context, &response);
+  v1::UploadChunk chunk;
+  chunk.set_digest(DigestOf("two chunks"));
+  chunk.set_size_bytes(10);
+  chunk.set_data("two ");
+  ASSERT_TRUE(stream->Write(chunk));
+  // The server may take a moment to see the chunk, and time stands still.
+  std::atomic<bool> ended = false;
+  std::thread time([&] {
+    while (!ended) {
+      clock_.Advance(absl::Seconds(5));
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  });
+  EXPECT_EQ(rpc::FromGrpc(stream->Finish()).code(),
+            absl::StatusCode::kCancelled);
+  ended = true;
+  time.join();
 }
 
 }  // namespace

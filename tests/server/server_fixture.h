@@ -38,7 +38,7 @@ class ServerTest : public ::testing::Test {
     ASSERT_OK(rpc::BlobClient(channel_).Upload(testing::kSampleModule));
   }
 
-  ServerOptions Options() {
+  virtual ServerOptions Options() {
     ServerOptions options;
     options.data_dir = dir_ / "data";
     options.listen.port = 0;

@@ -1,13 +1,16 @@
-#include "common/rpc/library_log.h"
+#include "common/rpc/setup.h"
 
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
+
+#include <cstdlib>
+#include <string>
 
 #include "common/base/log.h"
 
 namespace kernelfleet::rpc {
 
-void RouteLibraryLogs() {
+void SetUpGrpc() {
   gpr_set_log_function([](gpr_log_func_args* args) {
     LogDebug(
         "grpc",
@@ -18,6 +21,8 @@ void RouteLibraryLogs() {
                                      const std::string& text) {
     LogDebug("protobuf", {{"text", text}, {"file", file}, {"line", line}});
   });
+  // The user's own setting wins.
+  ::setenv("GRPC_CLIENT_CHANNEL_BACKUP_POLL_INTERVAL_MS", "100", 0);
 }
 
 }  // namespace kernelfleet::rpc
