@@ -21,6 +21,8 @@ extern const Verb kQueryVerb;
 extern const Verb kDevVerb;
 extern const Verb kScanIsaVerb;
 extern const Verb kCheckEnvVerb;
+extern const Verb kInspectVerb;
+extern const Verb kClassifyVerb;
 extern const Verb kLowerTileIrVerb;
 extern const Verb kCompletionVerb;
 extern const Verb kVersionVerb;

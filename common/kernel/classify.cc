@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "common/kernel/analyze.h"
@@ -8,6 +9,7 @@
 namespace kernelfleet::kernel {
 namespace {
 
+// Heaviest first.
 enum class Class { kDot, kNorm, kReduction, kElementwise };
 
 std::string_view NameOf(Class kind) {
@@ -129,7 +131,7 @@ void SetConfidence(const v1::Evidence& evidence, Class kind,
                      evidence.unseen_calls()));
   }
   if (evidence.truncated()) take(0.2, "for a body read in part");
-  out.set_confidence(std::max(0.3, value));
+  out.set_confidence(std::round(std::max(0.3, value) * 100) / 100);
   out.set_confidence_reason(std::move(reason));
 }
 
@@ -155,10 +157,27 @@ v1::Classification Classify(const v1::JitFunction& kernel) {
 v1::FileClassification ClassifyAll(const v1::SourceFacts& facts) {
   v1::FileClassification out;
   out.set_file(facts.file());
-  for (const v1::JitFunction& kernel : facts.kernels()) {
-    *out.add_kernels() = Classify(kernel);
+  int leading = -1;
+  const auto weight = [&](int i) {
+    const v1::JitFunction& kernel = facts.kernels(i);
+    // Any entry before any helper; then by class, heaviest first.
+    return (kernel.is_entry() ? 0 : 10) +
+           static_cast<int>(ClassOf(kernel.evidence()));
+  };
+  for (int i = 0; i < facts.kernels_size(); ++i) {
+    *out.add_kernels() = Classify(facts.kernels(i));
+    if (leading < 0 || weight(i) < weight(leading)) leading = i;
   }
   *out.mutable_problems() = facts.problems();
+  if (leading < 0) return out;
+  const v1::Classification& kernel = out.kernels(leading);
+  out.set_kernel(kernel.kernel());
+  out.set_classification(kernel.classification());
+  out.set_confidence(kernel.confidence());
+  *out.mutable_indicators() = kernel.indicators();
+  *out.mutable_recommendations() = kernel.recommendations();
+  out.set_tileir_compatible(kernel.tileir_compatible());
+  *out.mutable_unsupported() = kernel.unsupported();
   return out;
 }
 

@@ -93,6 +93,8 @@ ValueId FlowBuilder::CallByName(Call& call, NodeId callee) {
     return CallPath(call, path);
   }
   call.effect = EffectOfBuiltin(name);
+  // Python's min and max are arithmetic on scalars, no calls into Triton.
+  if (call.effect == Effect::kElementwise) return ApplySimple(call, Op::kCall);
   if (call.effect == Effect::kUnknown && source_.names.star_import()) {
     call.effect = EffectOfName(name);
   }
