@@ -117,10 +117,17 @@ void SetRange(const Syntax& syntax, NodeId node, v1::SourceRange* range) {
   range->set_end(bytes.end);
 }
 
-v1::SourceFacts Analyze(std::string_view file_name, const Syntax& syntax) {
-  v1::SourceFacts out;
-  out.set_file(IsValidUtf8(file_name) ? std::string(file_name)
-                                      : Printable(file_name));
+namespace {
+
+void AddFacts(const SourceFile& source, v1::SourceFacts& out) {
+  for (size_t i = 0; i < source.functions.all().size(); ++i) {
+    if (!source.functions.all()[i].is_jit) continue;
+    DescribeFunction(source, static_cast<int>(i), *out.add_kernels());
+  }
+  DescribeInductor(source, out);
+}
+
+void AddProblems(const Syntax& syntax, v1::SourceFacts& out) {
   for (const SyntaxProblem& problem : syntax.problems()) {
     const Position at = syntax.At(problem.byte);
     v1::SourceProblem* described = out.add_problems();
@@ -128,14 +135,53 @@ v1::SourceFacts Analyze(std::string_view file_name, const Syntax& syntax) {
     described->set_column(at.column);
     described->set_text(problem.text);
   }
+}
+
+// TorchInductor's output keeps each kernel's source in a string:
+// async_compile.triton('name', '''…'''). All of them as one text, each where it
+// stands in the file and blanks elsewhere, so that lines and bytes agree; empty
+// when there is none.
+std::string EmbeddedSources(const Syntax& syntax) {
+  std::string out;
+  for (NodeId id = 0; id < syntax.size(); ++id) {
+    if (syntax.kind(id) != Kind::kCall) continue;
+    const NodeId callee = syntax.Child(id, Field::kFunction);
+    const NodeId arguments = syntax.Child(id, Field::kArguments);
+    if (callee == kNoNode || arguments == kNoNode) continue;
+    if (!syntax.TextOf(callee).ends_with("async_compile.triton")) continue;
+    for (NodeId argument : syntax.Children(arguments)) {
+      const std::string_view text = syntax.TextOf(argument);
+      if (syntax.kind(argument) != Kind::kString || text.size() < 6) continue;
+      if (!text.starts_with("'''") && !text.starts_with("\"\"\"")) continue;
+      if (out.empty()) {
+        out.assign(syntax.text().size(), ' ');
+        for (size_t i = 0; i < out.size(); ++i) {
+          if (syntax.text()[i] == '\n') out[i] = '\n';
+        }
+      }
+      out.replace(syntax.range(argument).begin + 3, text.size() - 6,
+                  text.substr(3, text.size() - 6));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+v1::SourceFacts Analyze(std::string_view file_name, const Syntax& syntax) {
+  v1::SourceFacts out;
+  out.set_file(IsValidUtf8(file_name) ? std::string(file_name)
+                                      : Printable(file_name));
+  AddProblems(syntax, out);
   const SourceFile source(syntax);
-  for (size_t i = 0; i < source.functions.all().size(); ++i) {
-    if (!source.functions.all()[i].is_jit) continue;
-    DescribeFunction(source, static_cast<int>(i), *out.add_kernels());
+  AddFacts(source, out);
+  if (const std::string embedded = EmbeddedSources(syntax); !embedded.empty()) {
+    const Syntax inner = Syntax::Parse(embedded);
+    AddProblems(inner, out);
+    AddFacts(SourceFile(inner), out);
   }
   LinkCallers(out);
   DescribeLaunches(source, out);
-  DescribeInductor(source, out);
   return out;
 }
 

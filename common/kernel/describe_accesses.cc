@@ -9,6 +9,8 @@ namespace {
 
 // Longer sums are no addresses that a rewrite could understand.
 constexpr int kMaxTerms = 24;
+// x = x + x, again and again: every part of the sum is the base.
+constexpr int kMaxParts = 200;
 constexpr int kStepBudget = 50;
 
 class AccessReader {
@@ -161,7 +163,9 @@ class AccessReader {
     plain_.clear();
     std::vector<Part> stack = {
         {access.address, Unwrap(access.address_node), false}};
-    while (!stack.empty() && described.terms_size() < kMaxTerms) {
+    int steps = 0;
+    while (!stack.empty() && described.terms_size() < kMaxTerms &&
+           steps++ < kMaxParts) {
       const Part part = stack.back();
       stack.pop_back();
       if (part.value == root_) continue;
@@ -198,13 +202,13 @@ class AccessReader {
         return true;
       case Op::kPhi: {
         // ptr += step, each time around.
-        stack.push_back({operands[0], kNoNode, part.negative});
         const Value& back = flow_.at(operands[1]);
         if (back.op == Op::kBinary && back.operand_count == 2) {
           const ValueId step = flow_.OperandsOf(operands[1])[1];
           const NodeId node = syntax_.Child(back.node, Field::kRight);
           stack.push_back({step, Unwrap(node), part.negative});
         }
+        stack.push_back({operands[0], kNoNode, part.negative});
         return true;
       }
       default:
