@@ -106,7 +106,7 @@ def floats(x, y, o, B: tl.constexpr):
     r += tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
     r += tl.clamp(a, b, 3.0)
     r += tl.where(a < b, a, b) + tl.where(a >= b, a, b) + tl.where(a == b, a, b) + tl.where(a != b, 1.0, 2.0)
-    r += libdevice.tanh(a) + libdevice.pow(a, b)
+    r += libdevice.tanh(a) + libdevice.pow(a, b) + tl.erf(a)
     tl.store(o + i, r)
 
 
