@@ -17,8 +17,7 @@ namespace {
 
 constexpr int kExitUsage = 2;
 constexpr int kExitFailed = 3;
-// Past this a shutdown is stuck, and dying is better: nothing acknowledged is
-// lost by it.
+// A shutdown that takes longer is stuck; dying loses nothing acknowledged.
 constexpr unsigned kShutdownSeconds = 14;
 
 int Fail(const absl::Status& status, int code) {
