@@ -172,7 +172,70 @@ Refusal Split(Lowering& lowering, const ttir::Op& op, const Rule&) {
   return std::nullopt;
 }
 
+// Longest axis that a gather is unrolled over.
+constexpr int64_t kMaxGather = 128;
+
+Refusal CheckGather(const Lowering& lowering, const ttir::Op& op,
+                    int64_t axis) {
+  const ttir::Type& from = lowering.TypeOf(op.operands[0]);
+  const ttir::Type& index = lowering.TypeOf(op.operands[1]);
+  const ttir::Type& to = lowering.TypeOf(op.results[0]);
+  const auto rank = static_cast<int64_t>(from.shape.size());
+  if (axis < 0 || axis >= rank || index.shape != to.shape ||
+      to.shape.size() != from.shape.size() || to.scalar != from.scalar ||
+      from.pointer || to.pointer || index.pointer ||
+      !ttir::IsInteger(index.scalar)) {
+    return "malformed: shapes that do not gather";
+  }
+  for (int64_t i = 0; i < rank; ++i) {
+    const auto place = static_cast<size_t>(i);
+    if (i != axis && from.shape[place] != to.shape[place]) {
+      return "malformed: shapes that do not gather";
+    }
+  }
+  if (from.shape[static_cast<size_t>(axis)] > kMaxGather) {
+    return fmt::format("a gather over more than {} elements", kMaxGather);
+  }
+  return std::nullopt;
+}
+
+// Tile IR has no gather within a tile: each slice of the axis goes where the
+// index names it.
+Refusal Gather(Lowering& lowering, const ttir::Op& op, const Rule&) {
+  const int64_t axis = IntegerOf(op, "axis").value_or(-1);
+  if (Refusal refusal = CheckGather(lowering, op, axis)) return refusal;
+  const auto along = static_cast<size_t>(axis);
+  const ttir::Type from = lowering.TypeOf(op.operands[0]);
+  const ttir::Type index = lowering.TypeOf(op.operands[1]);
+  const TypeId result = ResultType(lowering, op);
+  std::vector<int64_t> slice = from.shape;
+  slice[along] = 1;
+  ValueId gathered = lowering.EmitBits(0, from.scalar, index.shape);
+  const ValueId zero = lowering.EmitInteger(0, Scalar::kI32);
+  for (int64_t k = 0; k < from.shape[along]; ++k) {
+    std::vector<ValueId> operands = {lowering.Use(op.operands[0])};
+    operands.resize(1 + from.shape.size(), zero);
+    operands[1 + along] = lowering.EmitInteger(k, Scalar::kI32);
+    ValueId part = lowering.Emit(Code::kExtract, std::move(operands),
+                                 lowering.Tile(from.scalar, slice));
+    if (slice != index.shape) {
+      part = lowering.Emit(Code::kBroadcast, {part}, result);
+    }
+    const ValueId here = lowering.Emit(
+        Code::kCmpI,
+        {lowering.Use(op.operands[1]),
+         lowering.EmitInteger(k, index.scalar, index.shape)},
+        lowering.Tile(Scalar::kI1, index.shape),
+        {Number(Key::kPredicate, static_cast<int>(Predicate::kEqual)),
+         Number(Key::kSignedness, static_cast<int>(Signedness::kSigned))});
+    gathered = lowering.Emit(Code::kSelect, {here, part, gathered}, result);
+  }
+  lowering.Bind(op.results[0], gathered);
+  return std::nullopt;
+}
+
 constexpr Rule kRules[] = {
+    {"tt.gather", Gather, 2, 1, Check::kNone, Code::kSelect},
     {"tt.get_program_id", Grid, 0, 1, Check::kNone, Code::kGetTileBlockId},
     {"tt.get_num_programs", Grid, 0, 1, Check::kNone, Code::kGetNumTileBlocks},
     {"tt.make_range", Range, 0, 1, Check::kNone, Code::kIota},

@@ -223,7 +223,7 @@ TEST(Lower, EverythingUncoveredIsNamedOnceWithItsLine) {
       "    %s = tt.splat %p : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>\n"
       "    %d = arith.addi %h, %h : tensor<16xi32>\n"
       "    tt.store %s, %d : tensor<16x!tt.ptr<i32>>\n"
-      "    %e = tt.gather %r[%r] {axis = 0 : i32} : (tensor<64xi32>, "
+      "    %e = tt.gather %r[%r] {axis = 1 : i32} : (tensor<64xi32>, "
       "tensor<64xi32>) -> tensor<64xi32> loc(#loc1)\n"
       "    tt.return\n"
       "  }\n"
@@ -234,7 +234,7 @@ TEST(Lower, EverythingUncoveredIsNamedOnceWithItsLine) {
       "#loc4 = loc(\"k.py\":41:7)\n";
   EXPECT_EQ(Refusals(Lowered(text)),
             "tt.histogram at k.py:41: no counterpart in Tile IR\n"
-            "tt.gather at k.py:40: no counterpart in Tile IR\n");
+            "tt.gather at k.py:40: malformed: shapes that do not gather\n");
 }
 
 TEST(Lower, ARoundingThatTileIrLacksIsRefused) {

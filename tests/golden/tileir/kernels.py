@@ -136,7 +136,8 @@ def shapes(x, o, B: tl.constexpr):
     p, q = tl.split(tl.reshape(tl.trans(m), (B // 2, 2)))
     j = tl.reshape(tl.join(q, p), (B,))
     c = tl.cat(p, q, can_reorder=True)
-    tl.store(o + i, j + c)
+    g = tl.gather(m, tl.zeros((4, B // 4), dtype=tl.int32) + 2, axis=0)
+    tl.store(o + i, j + c + tl.reshape(g, (B,)))
 
 
 @triton.jit
