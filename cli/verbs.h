@@ -24,6 +24,7 @@ extern const Verb kCheckEnvVerb;
 extern const Verb kInspectVerb;
 extern const Verb kClassifyVerb;
 extern const Verb kLowerTileIrVerb;
+extern const Verb kTransformVerb;
 extern const Verb kCompletionVerb;
 extern const Verb kVersionVerb;
 extern const Verb kHelpVerb;
