@@ -72,6 +72,9 @@ struct CoordinatorOptions {
   int64_t log_cap_bytes = int64_t{8} << 20;
   // Commands waiting for the writer; more is RESOURCE_EXHAUSTED.
   int queue_limit = 16384;
+
+  // Run by the writer just before each COMMIT: where tests die.
+  std::function<void()> before_commit;
 };
 
 }  // namespace kernelfleet::server

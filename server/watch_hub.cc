@@ -129,6 +129,9 @@ void WatchHub::Publish(const std::vector<Happened>& happened) {
       if (channel == channels_.end()) continue;
       channel->second.last_sequence = each.sequence;
       std::deque<v1::JobEvent>& recent = channel->second.recent;
+      if (!recent.empty() && recent.back().sequence() + 1 != each.sequence) {
+        recent.clear();
+      }
       // It happened before anybody watched: it is in the table alone.
       if (!each.event) {
         recent.clear();

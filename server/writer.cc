@@ -120,6 +120,9 @@ absl::Status Writer::TryBatch(std::span<Command> commands) {
   }
   KF_RETURN_IF_ERROR(engine_.Work(&more_));
   wrote_ = wrote_ || store_.in_transaction();
+  if (options_.before_commit && store_.in_transaction()) {
+    options_.before_commit();
+  }
   return store_.Commit();
 }
 

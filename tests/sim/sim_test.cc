@@ -45,13 +45,23 @@ std::vector<std::string> RunSeed(uint64_t seed) {
     if (world.now() > kBadWeather) return;
     if (world.up()) {
       clients.DropWatches();
-      world.Chance(0.5) ? world.Kill() : world.KillInTransaction();
+      switch (world.random().Next() % 3) {
+        case 0:
+          world.Kill();
+          break;
+        case 1:
+          world.KillInTransaction();
+          break;
+        default:
+          world.KillBeforeCommit();
+      }
     }
     world.After(world.weather.server_life * (0.5 + world.random().Uniform()),
                 strike);
   };
   world.After(world.weather.server_life * world.random().Uniform(), strike);
   world.After(kBadWeather, [&world] {
+    world.SpareServer();
     world.weather = {};
     world.Restart();
   });

@@ -51,6 +51,9 @@ void World::Open() {
   options.has_blob = [this](const std::string& digest) {
     return blobs.contains(digest);
   };
+  options.before_commit = [this] {
+    if (std::exchange(kill_before_commit_, false)) DieHere();
+  };
   options.durability = Durability::kOff;
   options.writer = WriterMode::kManual;
   options.readers = 1;
@@ -107,6 +110,12 @@ void World::CopyFolder() {
   }
 }
 
+void World::DieHere() {
+  if (died_in_transaction_) return;
+  died_in_transaction_ = true;
+  CopyFolder();
+}
+
 void World::Kill() {
   if (!up()) return;
   // The files as they are at this moment are all that is left.
@@ -128,11 +137,7 @@ void World::Restart() {
 // a GPU; the end is a decision. "poison" kernels kill the agent that runs them.
 Plan World::Next(const v1::JobSpec& job, int kernel,
                  std::span<const v1::TaskRecord> records) {
-  if (kill_in_transaction_) {
-    kill_in_transaction_ = false;
-    died_in_transaction_ = true;
-    CopyFolder();
-  }
+  if (std::exchange(kill_in_transaction_, false)) DieHere();
   Plan plan;
   const auto add = [&](const char* backend, const char* arch,
                        v1::Phase::Name phase) {

@@ -72,9 +72,13 @@ class World {
   bool up() const { return server_ != nullptr; }
   // Runs the writer until it rests.
   void Pump();
-  // Dies now, without a word, or in the middle of its next transaction.
+  // Dies now, without a word; or in the middle of its next transaction; or at
+  // its end, just before the commit.
   void Kill();
   void KillInTransaction() { kill_in_transaction_ = true; }
+  void KillBeforeCommit() { kill_before_commit_ = true; }
+  // No death that was ordered before comes later.
+  void SpareServer() { kill_in_transaction_ = kill_before_commit_ = false; }
   void Restart();
   int deaths() const { return deaths_; }
 
@@ -99,6 +103,8 @@ class World {
   };
   absl::Duration Delay();
   void CopyFolder();
+  // The files as they are now are all that is left.
+  void DieHere();
   void Open();
 
   template <typename Response, typename Once>
@@ -128,6 +134,7 @@ class World {
   int deaths_ = 0;
   int generation_ = 0;
   bool kill_in_transaction_ = false;
+  bool kill_before_commit_ = false;
   bool died_in_transaction_ = false;
   absl::Duration wake_at_ = absl::InfiniteDuration();
 };
