@@ -232,6 +232,7 @@ Refusal Lowering::CheckArgument(size_t index) const {
   const ttir::Type& type = TypeOf(function_.arguments[index].value);
   if (type.kind == ttir::Type::Kind::kDescriptor) {
     const size_t rank = type.shape.size();
+    if (rank == 0) return "a descriptor without dimensions";
     for (size_t i = 1; i <= 2 * rank; ++i) {
       const Scalar wanted = i <= rank ? Scalar::kI32 : Scalar::kI64;
       if (index + i >= function_.arguments.size()) {

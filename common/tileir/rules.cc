@@ -82,6 +82,7 @@ Refusal Verify(const Lowering& lowering, const ttir::Op& op, const Rule& rule) {
                        results);
   }
   if (rule.check == Check::kNone) return std::nullopt;
+  if (operands + results == 0) return "malformed: no operands";
   const ttir::Type& first =
       lowering.TypeOf(operands > 0 ? op.operands[0] : op.results[0]);
   for (const auto* list : {&op.operands, &op.results}) {

@@ -257,6 +257,7 @@ TEST(Lower, MalformedOperationsAreRefusedNotTrusted) {
         "    %d = tt.splat %c : i64 -> tensor<8xi32>\n",
         "    %v = arith.constant dense<1> : tensor<8xi32>\n"
         "    tt.store %p, %v : !tt.ptr<i32>\n",
+        "    tt.store\n", "    tt.load\n", "    scf.if %p {\n    }\n",
         "    %v = arith.constant dense<[1, 2]> : tensor<8xi32>\n"}) {
     const v1::TileIrKernel kernel =
         Lowered(KernelText("%p: !tt.ptr<i32>", body));
