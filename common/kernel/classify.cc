@@ -28,7 +28,8 @@ std::string_view NameOf(Class kind) {
 
 bool Reduces(const v1::Evidence& evidence) {
   return evidence.reductions_size() + evidence.scans_size() +
-             evidence.accumulations_size() + evidence.atomics_size() >
+             evidence.accumulations_size() + evidence.atomics_size() +
+             evidence.deciders_size() >
          0;
 }
 
@@ -61,6 +62,7 @@ void AddIndicators(const v1::JitFunction& kernel, v1::Classification& out) {
   Indicate(evidence.reductions(), "reduction", out);
   Indicate(evidence.accumulations(), "accumulated over a loop", out);
   Indicate(evidence.atomics(), "combined in memory", out);
+  Indicate(evidence.deciders(), "scan or arg-reduction decides", out);
   if (out.indicators_size() == 0) {
     out.add_indicators(fmt::format(
         "lane by lane: {} loads, {} stores, {} operations, nothing combined",
@@ -116,8 +118,10 @@ void SetConfidence(const v1::Evidence& evidence, Class kind,
         start(0.96, "a reduction or scan flows into what is stored");
       } else if (evidence.accumulations_size() > 0) {
         start(0.88, "loaded data accumulate over a loop");
-      } else {
+      } else if (evidence.atomics_size() > 0) {
         start(0.82, "atomics combine data in memory");
+      } else {
+        start(0.7, "a scan or arg-reduction decides what is stored");
       }
       break;
     case Class::kElementwise:

@@ -23,7 +23,7 @@ void AddStrings(const Syntax& syntax, NodeId list,
 class DecoratorReader {
  public:
   DecoratorReader(const SourceFile& source, v1::JitFunction& out)
-      : source_(source), syntax_(source.syntax), out_(out) {}
+      : syntax_(source.syntax), out_(out) {}
 
   void Read(const DecoratorUse& use) {
     v1::Decorator* decorator = out_.add_decorators();
@@ -200,7 +200,6 @@ class DecoratorReader {
     });
   }
 
-  const SourceFile& source_;
   const Syntax& syntax_;
   v1::JitFunction& out_;
 };

@@ -19,10 +19,14 @@ class EvidenceFinder {
         flow_(flow),
         lanes_(lanes),
         leaf_mark_(flow.values.size(), 0),
-        reaches_(flow.values.size(), 0) {}
+        reaches_(flow.values.size(), 0),
+        used_(flow.values.size(), 0) {}
 
   v1::Evidence Find() {
     CountAccesses();
+    for (ValueId operand : flow_.operands) {
+      used_[static_cast<size_t>(operand)] = 1;
+    }
     for (const NotableCall& call : flow_.calls) {
       if (call.effect == Effect::kDot) AddItem(*out_.mutable_dots(), call.node);
     }
@@ -73,8 +77,10 @@ class EvidenceFinder {
   void JudgeAtomic(const MemoryAccess& access) {
     const bool data =
         access.value != kNoValue && lanes_.at(access.value).sources != 0;
-    const bool scattered =
-        access.address != kNoValue && IndexedByData(access.address);
+    // A count whose old value is used hands out slots; it is no histogram.
+    const bool scattered = access.address != kNoValue &&
+                           !used_[static_cast<size_t>(access.result)] &&
+                           IndexedByData(access.address);
     if (data || scattered) AddItem(*out_.mutable_atomics(), access.node);
   }
 
@@ -247,6 +253,34 @@ class EvidenceFinder {
       }
     }
     ListScansOfAddresses();
+    ListDeciders();
+  }
+
+  // Reductions of loaded data that only decide: which branch is taken, which
+  // element is read. A sampler stores one of its inputs, found by a scan.
+  void ListDeciders() {
+    std::fill(reaches_.begin(), reaches_.end(), 0);
+    for (ValueId condition : flow_.conditions) Reach(condition);
+    for (const MemoryAccess& access : flow_.accesses) {
+      if (access.effect == Effect::kLoad && access.address != kNoValue) {
+        Reach(access.address);
+      }
+    }
+    for (ValueId id = 0; id < static_cast<ValueId>(flow_.values.size()); ++id) {
+      const Op op = flow_.at(id).op;
+      if (reaches_[static_cast<size_t>(id)] && lanes_.at(id).sources != 0 &&
+          (op == Op::kScan || (op == Op::kReduce && DecidesByOrder(id)))) {
+        AddItem(*out_.mutable_deciders(), flow_.at(id).node);
+      }
+    }
+  }
+
+  // An arg-reduction or a sum names a place; a maximum may be a loop bound.
+  bool DecidesByOrder(ValueId id) const {
+    const NodeId callee =
+        source_.syntax.Child(flow_.at(id).node, Field::kFunction);
+    return callee != kNoNode &&
+           source_.syntax.TextOf(callee).find("arg") != std::string_view::npos;
   }
 
   // Compaction: where a lane is written is a prefix sum.
@@ -272,6 +306,7 @@ class EvidenceFinder {
   std::vector<ValueId> leaves_;
   std::vector<int> leaf_mark_;
   std::vector<char> reaches_;
+  std::vector<char> used_;
   int mark_ = 0;
 };
 

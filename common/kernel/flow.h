@@ -91,6 +91,8 @@ struct Loop {
   uint16_t parent = 0;
   uint16_t depth = 0;
   NodeId node = kNoNode;
+  // A literal number of rounds, written as a loop: no dimension of the data.
+  bool literal = false;
 };
 
 struct FlowParam {
@@ -141,6 +143,8 @@ struct Flow {
   std::vector<MemoryAccess> accesses;
   std::vector<NotableCall> calls;
   std::vector<ValueId> returns;
+  // What `if` statements and conditional expressions test.
+  std::vector<ValueId> conditions;
   // Jit functions called in the function's own body, as indices.
   std::vector<int> callees;
   // Paths of functions whose body is elsewhere.

@@ -60,6 +60,7 @@ class FlowBuilder {
   void Merge(const std::vector<std::vector<ValueId>>& branches);
   std::vector<size_t> AssignedSlots(NodeId body);
   void CollectTargets(NodeId target, std::vector<size_t>& slots);
+  bool HasLiteralRange(NodeId loop) const;
   ValueId LoopVariable(NodeId statement, uint16_t loop);
 
   // Expressions (flow_expressions.cc).

@@ -110,6 +110,7 @@ ValueId FlowBuilder::EvalKind(NodeId expression) {
         parts.push_back(Eval(child));
       }
       if (parts.size() != 3) return Add(Op::kUnknown, expression, parts);
+      flow_.conditions.push_back(parts[1]);
       return MergeValues({parts[0], parts[2]}, expression);
     }
     case Kind::kParenthesizedExpression: {

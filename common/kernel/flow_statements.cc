@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "common/base/strings.h"
 #include "common/kernel/flow_builder.h"
 
 namespace kernelfleet::kernel {
@@ -8,6 +9,8 @@ namespace {
 // Deeper code is not written by people; the walk must not exhaust the stack.
 constexpr int kMaxDepth = 300;
 constexpr size_t kMaxLoops = 4000;
+// Taps of a stencil are few; longer literal loops run over data.
+constexpr int64_t kMaxUnrolled = 8;
 
 }  // namespace
 
@@ -175,14 +178,14 @@ void FlowBuilder::RunIf(NodeId statement) {
     if (!frame().ended) branches.push_back(frame().variables);
   };
   const NodeId condition = syntax_.Child(statement, Field::kCondition);
-  if (condition != kNoNode) Eval(condition);
+  if (condition != kNoNode) flow_.conditions.push_back(Eval(condition));
   const std::vector<ValueId> before = frame().variables;
   branch(syntax_.Child(statement, Field::kConsequence), before);
   for (NodeId child : syntax_.Children(statement)) {
     if (syntax_.kind(child) == Kind::kElifClause) {
       frame().variables = before;
       const NodeId test = syntax_.Child(child, Field::kCondition);
-      if (test != kNoNode) Eval(test);
+      if (test != kNoNode) flow_.conditions.push_back(Eval(test));
       branch(syntax_.Child(child, Field::kConsequence), before);
     } else if (syntax_.kind(child) == Kind::kElseClause) {
       has_else = true;
@@ -278,6 +281,20 @@ std::vector<size_t> FlowBuilder::AssignedSlots(NodeId body) {
   return slots;
 }
 
+// for i in tl.static_range(2)
+bool FlowBuilder::HasLiteralRange(NodeId loop) const {
+  const NodeId range = syntax_.Child(loop, Field::kRight);
+  if (range == kNoNode || syntax_.kind(range) != Kind::kCall) return false;
+  const NodeId arguments = syntax_.Child(range, Field::kArguments);
+  if (arguments == kNoNode) return false;
+  bool literal = syntax_.first_child(arguments) != kNoNode;
+  for (NodeId bound : syntax_.Children(arguments)) {
+    const auto number = ParseInt(syntax_.TextOf(bound));
+    literal &= number.has_value() && *number <= kMaxUnrolled;
+  }
+  return literal;
+}
+
 ValueId FlowBuilder::LoopVariable(NodeId statement, uint16_t loop) {
   std::vector<ValueId> bounds;
   const NodeId range = syntax_.Child(statement, Field::kRight);
@@ -294,7 +311,7 @@ void FlowBuilder::RunLoop(NodeId statement) {
   const uint16_t outer = loop_;
   const auto loop = static_cast<uint16_t>(flow_.loops.size());
   const auto depth = static_cast<uint16_t>(flow_.loops[outer].depth + 1);
-  flow_.loops.push_back({outer, depth, statement});
+  flow_.loops.push_back({outer, depth, statement, HasLiteralRange(statement)});
 
   // Whatever the body assigns and somebody set before is carried around.
   std::vector<std::pair<size_t, ValueId>> carried;

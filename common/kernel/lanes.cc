@@ -211,8 +211,8 @@ bool Lanes::Pass() {
     const Lane lane = Transfer(id);
     Lane& old = lanes_[static_cast<size_t>(id)];
     changed |= lane.varies != old.varies || lane.sources != old.sources ||
-               lane.carries != old.carries || lane.rank != old.rank ||
-               lane.axis != old.axis;
+               lane.carries != old.carries || lane.combined != old.combined ||
+               lane.rank != old.rank || lane.axis != old.axis;
     old = lane;
   }
   return changed;
@@ -249,6 +249,7 @@ Lane Lanes::Join(ValueId id) const {
     lane.varies |= other.varies;
     lane.sources |= other.sources;
     lane.carries |= other.carries;
+    lane.combined |= other.combined;
     if (first) {
       lane.rank = other.rank;
       lane.axis = other.axis;
@@ -285,6 +286,7 @@ Lane Lanes::Transfer(ValueId id) const {
       // The address says which lanes; its own data are an index, not a row.
       lane.sources = own_source_[index];
       lane.carries = 0;
+      lane.combined = 0;
       AddOwn(own_lane_[index], lane);
       return lane;
     case Op::kBlockPointer:
@@ -298,6 +300,7 @@ Lane Lanes::Transfer(ValueId id) const {
       if (operands.size() == 3) {
         lane.sources = at(operands[1]).sources | at(operands[2]).sources;
       }
+      lane.combined |= lane.carries;
       return lane;
     }
     case Op::kReduce:
@@ -311,11 +314,20 @@ Lane Lanes::Transfer(ValueId id) const {
     case Op::kExit: {
       const ValueId phi = flow_.OperandsOf(id)[0];
       lane.carries &= ~own_carry_[static_cast<size_t>(phi)];
+      lane.combined &= ~own_carry_[static_cast<size_t>(phi)];
       lane.varies &= ~LoopIndex(value.aux);
       lane.sources |= own_source_[index];
       return lane;
     }
+    case Op::kBinary:
+    case Op::kCall:
+    case Op::kScan:
+      lane.combined |= lane.carries;
+      return lane;
     case Op::kDot:
+      lane.combined |= lane.carries;
+      lane.rank = -1;
+      return lane;
     case Op::kReshape:
     case Op::kJoin:
       lane.rank = -1;
@@ -406,6 +418,7 @@ Lanes::Axis Lanes::AxisOf(NodeId call) const {
 Lane Lanes::TransferReduce(ValueId id, const Lane& joined) const {
   Lane lane = joined;
   lane.sources |= own_source_[static_cast<size_t>(id)];
+  lane.combined |= lane.carries;
   if (flow_.at(id).op == Op::kNormalize) return lane;
   const Axis axis = AxisOf(flow_.at(id).node);
   if (lane.rank < 0 || (axis.given && !axis.known)) {
@@ -481,8 +494,9 @@ Lane Lanes::TransferTranspose(ValueId, const Lane& input) const {
 bool Lanes::Accumulates(ValueId phi) const {
   const auto operands = flow_.OperandsOf(phi);
   if (operands.size() != 2) return false;
+  if (flow_.loops[static_cast<size_t>(flow_.at(phi).aux)].literal) return false;
   const Lane& after = at(operands[1]);
-  return (after.carries & own_carry_[static_cast<size_t>(phi)]) != 0 &&
+  return (after.combined & own_carry_[static_cast<size_t>(phi)]) != 0 &&
          after.sources != 0;
 }
 

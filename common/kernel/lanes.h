@@ -29,6 +29,8 @@ struct Lane {
   Set sources = 0;
   // Loop-carried values it was computed from.
   Set carries = 0;
+  // Those of them that were combined with something, not merely chosen.
+  Set combined = 0;
   // -1: unknown.
   int8_t rank = 0;
   // The index along each axis as a bit number; kUniformAxis: none.

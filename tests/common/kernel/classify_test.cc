@@ -315,6 +315,99 @@ def k(x_ptr, y_ptr, lock, N: tl.constexpr):
             "element-wise");
 }
 
+TEST(ClassifyTest, AnAtomicThatHandsOutSlotsIsElementWise) {
+  EXPECT_EQ(NameOfClass(R"py(
+@triton.jit
+def k(x_ptr, e_ptr, next_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    expert = tl.load(e_ptr + tl.program_id(0))
+    slot = tl.atomic_add(next_ptr + expert, 1)
+    tl.store(y_ptr + slot * n + offs, tl.load(x_ptr + offs))
+)py"),
+            "element-wise");
+  EXPECT_EQ(NameOfClass(R"py(
+@triton.jit
+def k(e_ptr, count_ptr, BLOCK: tl.constexpr):
+    tl.atomic_add(count_ptr + tl.load(e_ptr + tl.arange(0, BLOCK)), 1)
+)py"),
+            "reduction");
+}
+
+TEST(ClassifyTest, AValueThatALoopChoosesIsNotAccumulated) {
+  EXPECT_EQ(NameOfClass(R"py(
+@triton.jit
+def k(x_ptr, y_ptr, n):
+    last = 0
+    for i in range(n):
+        if i < 4:
+            last = tl.load(x_ptr + i)
+    tl.store(y_ptr, last)
+)py"),
+            "element-wise");
+}
+
+TEST(ClassifyTest, ABinarySearchIsElementWise) {
+  EXPECT_EQ(NameOfClass(R"py(
+@triton.jit
+def k(edges_ptr, x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs)
+    low = tl.zeros([BLOCK], dtype=tl.int32)
+    high = tl.full([BLOCK], n, dtype=tl.int32)
+    while tl.max(high - low) > 0:
+        mid = (low + high) // 2
+        right = tl.load(edges_ptr + mid) < x
+        low = tl.where(right, mid + 1, low)
+        high = tl.where(right, high, mid)
+    tl.store(y_ptr + offs, low)
+)py"),
+            "element-wise");
+}
+
+TEST(ClassifyTest, AnInterpolationOverALiteralLoopIsElementWise) {
+  EXPECT_EQ(NameOfClass(R"py(
+@triton.jit
+def k(x_ptr, y_ptr, w, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    out = tl.zeros([BLOCK], dtype=tl.float32)
+    for d in tl.static_range(2):
+        out += w * tl.load(x_ptr + offs + d)
+    tl.store(y_ptr + offs, out)
+)py"),
+            "element-wise");
+}
+
+TEST(ClassifyTest, ASamplerThatScansIsAReduction) {
+  EXPECT_EQ(NameOfClass(R"py(
+@triton.jit
+def k(p_ptr, i_ptr, y_ptr, u, N: tl.constexpr):
+    c = tl.cumsum(tl.load(p_ptr + tl.arange(0, N)), 0)
+    at = tl.argmax((c > u).to(tl.int32), 0)
+    tl.store(y_ptr, tl.load(i_ptr + at))
+)py"),
+            "reduction");
+}
+
+TEST(ClassifyTest, NormsThroughBlockPointersAndDescriptorsAreFound) {
+  EXPECT_EQ(NameOfClass(R"py(
+@triton.jit
+def k(x, y, T, D: tl.constexpr, BT: tl.constexpr, BD: tl.constexpr):
+    p_x = tl.make_block_ptr(x, (T, D), (D, 1), (0, 0), (BT, BD), (1, 0))
+    p_y = tl.make_block_ptr(y, (T, D), (D, 1), (0, 0), (BT, BD), (1, 0))
+    b_x = tl.load(p_x, boundary_check=(0, 1))
+    rstd = 1 / tl.sqrt(tl.sum(b_x * b_x, axis=1) + 1e-6)
+    tl.store(p_y, b_x * rstd[:, None], boundary_check=(0, 1))
+)py"),
+            "norm-like");
+  EXPECT_EQ(NameOfClass(R"py(
+@triton.jit
+def k(x_desc, y_desc, i):
+    x = x_desc.load([i, 0])
+    y_desc.store([i, 0], x / tl.sum(x, axis=1)[:, None])
+)py"),
+            "norm-like");
+}
+
 TEST(ClassifyTest, AFunctionWithoutStoresIsJudgedByWhatItReturns) {
   EXPECT_EQ(NameOfClass("@triton.jit\ndef f(x, y):\n    return x * y + 1\n"),
             "element-wise");
