@@ -21,6 +21,10 @@ function(kernelfleet_program name)
   add_executable(${name} ${ARG_SRCS})
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE kernelfleet_warnings ${ARG_DEPS})
+  # A bundle keeps the libraries beside the programs. RPATH, not RUNPATH: it
+  # also serves the libraries' own needs.
+  set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN/../lib")
+  target_link_options(${name} PRIVATE -Wl,--disable-new-dtags)
 endfunction()
 
 function(kernelfleet_test name)

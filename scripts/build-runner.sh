@@ -13,7 +13,10 @@ source "$root/scripts/lib.sh"
 python=$1
 out=$2
 "$python" -c '' || die "cannot run $python"
-include=$("$python" -c 'import pybind11; print(pybind11.get_include())') ||
+# A bundle brings pybind11's headers along.
+include=$root/pybind11
+[ -d "$include" ] ||
+  include=$("$python" -c 'import pybind11; print(pybind11.get_include())') ||
   die "no pybind11 for $python: run '$python -m pip install pybind11'"
 
 # Headers, library folder, library name and, where Python is a static library
