@@ -80,25 +80,54 @@ std::string Padded(std::string_view text, int width, Align align) {
                                 : std::string(text) + blanks;
 }
 
+// The widest piece of a cell that a break should leave whole: an item of a
+// list, with its comma.
+int WidestItem(std::string_view text) {
+  int widest = 0;
+  for (;;) {
+    const size_t comma = text.find(", ");
+    const bool last = comma == std::string_view::npos;
+    widest = std::max(widest, DisplayWidth(text.substr(0, comma)) + !last);
+    if (last) return widest;
+    text.remove_prefix(comma + 2);
+  }
+}
+
 std::vector<int> WidthsOf(const Table& table, int limit) {
   std::vector<int> widths;
+  std::vector<int> whole;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     int width = DisplayWidth(table.columns[i].title);
+    int item = 0;
     for (const auto& row : table.rows) {
-      if (i < row.size()) width = std::max(width, DisplayWidth(row[i].text));
+      if (i >= row.size()) continue;
+      width = std::max(width, DisplayWidth(row[i].text));
+      item = std::max(item, WidestItem(row[i].text));
     }
     widths.push_back(width);
+    whole.push_back(std::max(kMinColumn, item));
   }
   const auto total = [&] {
     int sum = -kGap;
     for (const int width : widths) sum += width + kGap;
     return sum;
   };
-  // Takes from the widest column until the table fits.
-  while (total() > limit) {
-    const auto widest = std::max_element(widths.begin(), widths.end());
-    if (*widest <= kMinColumn) break;
-    --*widest;
+  // Takes from the column with most to spare until the table fits: first down
+  // to whole items, then through them.
+  for (const bool keep_items : {true, false}) {
+    while (total() > limit) {
+      size_t most = 0;
+      int spare = 0;
+      for (size_t i = 0; i < widths.size(); ++i) {
+        const int least = keep_items ? whole[i] : kMinColumn;
+        if (widths[i] - least > spare) {
+          spare = widths[i] - least;
+          most = i;
+        }
+      }
+      if (spare == 0) break;
+      --widths[most];
+    }
   }
   return widths;
 }
