@@ -20,7 +20,7 @@ int WidthOf(int fd) {
   }
   const char* columns = std::getenv("COLUMNS");
   const std::optional<int64_t> value = ParseInt(columns ? columns : "");
-  return value ? static_cast<int>(*value) : 100;
+  return value ? static_cast<int>(*value) : 110;
 }
 
 }  // namespace
