@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "cli/flags.h"
+#include "cli/infer_kernel.h"
 #include "cli/kernel_case.h"
 #include "cli/source_files.h"
 #include "common/base/file.h"
@@ -36,10 +38,16 @@ class Planner {
  private:
   absl::Status ReadFlags();
   absl::StatusOr<std::vector<KernelCase>> CasesFor(const std::string& path);
-  absl::Status AddFile(const std::string& path);
-  absl::Status AddKernel(const std::string& path, const std::string& text,
-                         const v1::JitFunction& kernel,
-                         const std::vector<KernelCase>& cases);
+  struct File {
+    std::string path;
+    std::string text;
+    v1::SourceFacts facts;
+    std::vector<KernelCase> cases;
+  };
+  absl::Status ReadFileOf(const std::string& path);
+  absl::Status AddFile(const File& file);
+  absl::Status AddKernel(const File& file, const v1::JitFunction& kernel);
+  void LeaveOutHelpers();
   absl::StatusOr<std::vector<const v1::JitFunction*>> Choose(
       const std::string& path, const v1::SourceFacts& facts);
   absl::Status CheckNames(const std::string& path, const v1::SourceFacts& facts,
@@ -50,6 +58,11 @@ class Planner {
   const SubmissionRequest& request_;
   std::vector<v1::KernelArg> flag_args_;
   bool batch_ = false;
+  std::vector<File> files_;
+  KernelInference inference_;
+  // For each kernel of the job, module:name.
+  std::vector<std::string> kernel_names_;
+  std::set<std::string> helpers_;
   Submission out_;
 };
 
@@ -187,10 +200,33 @@ const KernelCase* CaseOf(const std::vector<KernelCase>& cases,
   return any;
 }
 
-absl::Status Planner::AddKernel(const std::string& path,
-                                const std::string& text,
-                                const v1::JitFunction& kernel,
-                                const std::vector<KernelCase>& cases) {
+// Each inferred case under what the user said; one case when the user said all.
+absl::Status AddCases(const std::string& path, const v1::JitFunction& kernel,
+                      const v1::CompileCase& said,
+                      const InferredKernel& inferred, v1::KernelSpec& spec) {
+  std::set<std::string> seen;
+  for (const v1::CompileCase& guess : inferred.cases) {
+    v1::CompileCase joined = guess;
+    for (const v1::KernelArg& arg : said.args()) PutArg(joined, arg);
+    joined.mutable_options()->MergeFrom(said.options());
+    absl::StatusOr<v1::CompileCase> made = CompleteCase(path, kernel, joined);
+    if (!made.ok()) {
+      if (spec.has_case_()) continue;
+      return made.status();
+    }
+    if (!seen.insert(made->SerializeAsString()).second) continue;
+    if (!spec.has_case_()) {
+      *spec.mutable_case_() = *std::move(made);
+    } else {
+      *spec.add_alternatives() = *std::move(made);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Planner::AddKernel(const File& file,
+                                const v1::JitFunction& kernel) {
+  const std::string& path = file.path;
   if (!kernel.scope().empty()) {
     return InvalidArgument(fmt::format(
         "{}:{}: kernel '{}' is defined inside '{}' and cannot be compiled on "
@@ -198,16 +234,21 @@ absl::Status Planner::AddKernel(const std::string& path,
         Printable(path), kernel.line(), Printable(kernel.name()),
         Printable(kernel.scope(0))));
   }
-  const KernelCase* found = CaseOf(cases, kernel.name());
+  const KernelCase* found = CaseOf(file.cases, kernel.name());
   KernelCase said = found == nullptr ? KernelCase() : *found;
   for (const v1::KernelArg& arg : flag_args_) PutArg(said.compile, arg);
+  KF_ASSIGN_OR_RETURN(const InferredKernel inferred,
+                      inference_.Infer(path, file.text, kernel));
   v1::KernelSpec spec;
-  KF_ASSIGN_OR_RETURN(*spec.mutable_case_(),
-                      CompleteCase(path, kernel, said.compile));
+  KF_RETURN_IF_ERROR(AddCases(path, kernel, said.compile, inferred, spec));
+  const std::string& text = inferred.slice.text;
   spec.set_name(kernel.name());
   spec.set_source_file(path);
   spec.set_module_digest(DigestOf(text));
-  spec.set_file_sha256(Sha256Hex(text));
+  spec.set_file_sha256(Sha256Hex(file.text));
+  for (const int32_t line : inferred.slice.source_lines) {
+    spec.add_source_lines(line);
+  }
   spec.set_classification(kernel::Classify(kernel).classification());
   // What is said on the command line counts for all.
   if (request_.targets.empty()) {
@@ -215,18 +256,42 @@ absl::Status Planner::AddKernel(const std::string& path,
   }
   out_.modules[spec.module_digest()] = text;
   *out_.spec.add_kernels() = std::move(spec);
+  kernel_names_.push_back(inferred.name);
+  helpers_.insert(inferred.slice.functions.begin(),
+                  inferred.slice.functions.end());
   return absl::OkStatus();
 }
 
-absl::Status Planner::AddFile(const std::string& path) {
-  KF_ASSIGN_OR_RETURN(const std::string text, ReadSource(path));
-  const v1::SourceFacts facts = kernel::Analyze(path, text);
-  KF_ASSIGN_OR_RETURN(const auto kernels, Choose(path, facts));
-  KF_ASSIGN_OR_RETURN(const std::vector<KernelCase> cases, CasesFor(path));
-  KF_RETURN_IF_ERROR(CheckNames(path, facts, cases));
+absl::Status Planner::ReadFileOf(const std::string& path) {
+  File file;
+  file.path = path;
+  KF_ASSIGN_OR_RETURN(file.text, ReadSource(path));
+  file.facts = kernel::Analyze(path, file.text);
+  inference_.AddFacts(path, file.facts);
+  KF_RETURN_IF_ERROR(Choose(path, file.facts).status());
+  KF_ASSIGN_OR_RETURN(file.cases, CasesFor(path));
+  KF_RETURN_IF_ERROR(CheckNames(path, file.facts, file.cases));
+  files_.push_back(std::move(file));
+  return absl::OkStatus();
+}
+
+// A function that a kernel of the job calls, or passes to a scan, is no kernel
+// of its own, in whichever file it stands.
+void Planner::LeaveOutHelpers() {
+  auto& kernels = *out_.spec.mutable_kernels();
+  for (int i = kernels.size() - 1; i >= 0; --i) {
+    if (helpers_.contains(kernel_names_[static_cast<size_t>(i)])) {
+      kernels.DeleteSubrange(i, 1);
+    }
+  }
+}
+
+absl::Status Planner::AddFile(const File& file) {
+  const std::string& path = file.path;
+  KF_ASSIGN_OR_RETURN(const auto kernels, Choose(path, file.facts));
   const bool one = kernels.size() == 1;
   for (const v1::JitFunction* kernel : kernels) {
-    const absl::Status status = AddKernel(path, text, *kernel, cases);
+    const absl::Status status = AddKernel(file, *kernel);
     if (status.ok()) continue;
     if (one) return status;
     // One kernel of several: the others go on.
@@ -244,9 +309,15 @@ absl::StatusOr<Submission> Planner::Plan() {
       std::any_of(request_.paths.begin(), request_.paths.end(), &IsFolder);
   batch_ = files.size() > 1 || folder;
   for (const std::string& path : files) {
-    const absl::Status status = AddFile(path);
+    const absl::Status status = ReadFileOf(path);
     if (!status.ok()) KF_RETURN_IF_ERROR(Refuse(Printable(path), status));
   }
+  // Launches in one file are evidence for the kernels of another.
+  for (const File& file : files_) {
+    const absl::Status status = AddFile(file);
+    if (!status.ok()) KF_RETURN_IF_ERROR(Refuse(Printable(file.path), status));
+  }
+  if (request_.kernel.empty()) LeaveOutHelpers();
   if (out_.spec.kernels().empty()) {
     return InvalidArgument(
         out_.skipped.empty()

@@ -14,12 +14,12 @@ namespace {
 
 // The one table: help, completion and main() read it.
 constexpr const Verb* kVerbs[] = {
-    &kSubmitVerb,  &kWatchVerb,     &kJobsVerb,        &kShowVerb,
-    &kWhyVerb,     &kReportVerb,    &kArtifactsVerb,   &kGetVerb,
-    &kLogsVerb,    &kCancelVerb,    &kNodesVerb,       &kQueryVerb,
-    &kDevVerb,     &kInspectVerb,   &kClassifyVerb,    &kTransformVerb,
-    &kScanIsaVerb, &kCheckEnvVerb,  &kLowerTileIrVerb, &kVersionVerb,
-    &kHelpVerb,    &kCompletionVerb};
+    &kSubmitVerb,    &kPlanVerb,    &kWatchVerb,     &kJobsVerb,
+    &kShowVerb,      &kWhyVerb,     &kReportVerb,    &kArtifactsVerb,
+    &kGetVerb,       &kLogsVerb,    &kCancelVerb,    &kNodesVerb,
+    &kQueryVerb,     &kDevVerb,     &kInspectVerb,   &kClassifyVerb,
+    &kTransformVerb, &kScanIsaVerb, &kCheckEnvVerb,  &kLowerTileIrVerb,
+    &kVersionVerb,   &kHelpVerb,    &kCompletionVerb};
 
 }  // namespace
 

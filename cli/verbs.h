@@ -26,6 +26,7 @@ extern const Verb kClassifyVerb;
 extern const Verb kLowerTileIrVerb;
 extern const Verb kTransformVerb;
 extern const Verb kCompletionVerb;
+extern const Verb kPlanVerb;
 extern const Verb kVersionVerb;
 extern const Verb kHelpVerb;
 

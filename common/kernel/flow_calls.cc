@@ -261,6 +261,8 @@ ValueId FlowBuilder::Apply(Call& call) {
       Note(call);
       return first_only(Op::kDescriptor);
     case Effect::kStatic:
+      // Of what is computed when compiling, only this is data of the kernel.
+      if (call.name.ends_with("cdiv")) return ApplySimple(call, Op::kCall);
       return Add(Op::kConstant, call.node);
   }
   return Opaque(call);
