@@ -107,14 +107,38 @@ def run(plans, target, jobs, limit):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def summary(rows):
+    """{"packages": …} from triples of name, plan and results. A kernel that
+    could not be planned counts as an entry that failed."""
+    packages = {}
+    for name, plan_file, result_file in zip(rows[::3], rows[1::3], rows[2::3]):
+        with open(plan_file, encoding="utf-8") as file:
+            skipped = json.load(file).get("skipped", [])
+        with open(result_file, encoding="utf-8") as file:
+            results = [json.loads(line) for line in file]
+        failed = [[row["kernel"], ("%s: %s" % (row["outcome"],
+                                               row["reason"]))[:200]]
+                  for row in results if row["outcome"] != "compiled"]
+        failed += [[one["subject"], one["reason"][:200]] for one in skipped
+                   if "no @triton.jit function" not in one["reason"]]
+        compiled = sum(row["outcome"] == "compiled" for row in results)
+        packages[name] = {"entries": compiled + len(failed),
+                          "compiled": compiled, "failed": failed}
+    return {"packages": packages}
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("plan")
+    parser.add_argument("plan", nargs="?")
+    parser.add_argument("--sum", nargs="+")
     parser.add_argument("--target", default="cuda:sm_90")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--limit", type=int, default=60)
     parser.add_argument("--only", default="")
     args = parser.parse_args()
+    if args.sum:
+        print(json.dumps(summary(args.sum)))
+        return
     os.environ["TRITON_DEFAULT_FP_FUSION"] = "1"
     os.environ["TRITON_ALWAYS_COMPILE"] = "1"
     warm_up()

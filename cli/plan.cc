@@ -77,9 +77,9 @@ std::string ValueOf(const v1::KernelArg& arg) {
 }
 
 std::string Describe(const v1::KernelSpec& kernel) {
-  std::string out = fmt::format("{} ({}), {} more to try\n", Printable(kernel.name()),
-                                Printable(kernel.source_file()),
-                                kernel.alternatives_size());
+  std::string out =
+      fmt::format("{} ({}), {} more to try\n", Printable(kernel.name()),
+                  Printable(kernel.source_file()), kernel.alternatives_size());
   for (const v1::KernelArg& arg : kernel.case_().args()) {
     out += fmt::format("  {:<24} {:<16} {}\n", Printable(arg.name()),
                        Printable(ValueOf(arg)),

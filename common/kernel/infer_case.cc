@@ -33,7 +33,8 @@ std::string AnnotatedType(std::string_view annotation) {
     for (std::string_view type :
          {"fp16", "bf16", "fp32", "fp64", "i1", "i8", "i16", "i32", "i64", "u8",
           "u16", "u32", "u64"}) {
-      if (inner == type || (inner.starts_with('*') && inner.substr(1) == type)) {
+      if (inner == type ||
+          (inner.starts_with('*') && inner.substr(1) == type)) {
         return std::string(inner);
       }
     }
@@ -177,8 +178,7 @@ class Maker {
       return "fp32";
     }
     if (wants.dot > 0) {
-      from = wants.dot > 5 ? "operand of a dot with bf16"
-                           : "operand of a dot";
+      from = wants.dot > 5 ? "operand of a dot with bf16" : "operand of a dot";
       return wants.dot > 5 ? "bf16" : "fp16";
     }
     if (wants.cast > 1) {
@@ -220,10 +220,8 @@ class Maker {
     const Wants& wants = evidence_.types[index].wants;
     const int real = std::max({wants.real, wants.fp32, wants.dot});
     int whole = std::max(wants.integer, uses.integer > 0 ? 6 : 0);
-    if (uses.tuple > 0 && whole == 0 && real == 0) {
-      return Typed("(i32,i32)", "subscripted by numbers");
-    }
-    if (whole > real && whole >= 5) return Typed("i32", "used as an index or size");
+    if (whole > real && whole >= 5)
+      return Typed("i32", "used as an index or size");
     if (real > whole && real >= 5) return Typed("fp32", "used with reals");
     for (const Passed& passed : PassedFor(*evidence_.request, index)) {
       const std::string from =
@@ -240,8 +238,7 @@ class Maker {
       if (passed.text.starts_with("float(")) return Typed("fp32", from);
     }
     if (const auto value = ReadLiteral(param.default_text())) {
-      const std::string from =
-          fmt::format("default in line {}", param.line());
+      const std::string from = fmt::format("default in line {}", param.line());
       if (value->has_none()) {
         return Constant(NoneConstant(), from);
       }
@@ -317,7 +314,11 @@ class Maker {
       return Constant(NoneConstant(), "called; no function is known");
     }
     if (uses.unrolled > 0) {
-      return Constant(IntConstant(4), "bound of an unrolled loop");
+      // The least that a dot takes, else few.
+      const bool dotted =
+          evidence_.uses.has_dot && (uses.arange > 0 || uses.shape > 0);
+      return Constant(IntConstant(dotted ? 16 : 4),
+                      "bound of an unrolled loop");
     }
     if (uses.arange > 0 || uses.shape > 0) return TileOf(index);
     if (const auto heuristic = kernel_.heuristics().find(param.name());
@@ -374,9 +375,8 @@ class Maker {
 
   v1::KernelArg TileOf(size_t index) const {
     const ParamUses& uses = evidence_.uses.params[index];
-    return Constant(IntConstant(Tile()),
-                    uses.arange > 0 ? "bound of tl.arange"
-                                    : "length of a tile");
+    return Constant(IntConstant(Tile()), uses.arange > 0 ? "bound of tl.arange"
+                                                         : "length of a tile");
   }
 
   v1::KernelArg SizeOf(size_t index) const {
@@ -394,7 +394,8 @@ class Maker {
       one.set_float_value(1.0);
       return Constant(one, "used with reals");
     }
-    return Constant(IntConstant(assume_.size * Tile()), "a whole number; no use tells which");
+    return Constant(IntConstant(assume_.size * Tile()),
+                    "a whole number; no use tells which");
   }
 
   void Options() {
@@ -404,9 +405,8 @@ class Maker {
       const auto at = options.find(name);
       const auto value =
           at == options.end() ? std::nullopt : ParseInt(at->second);
-      return value && *value > 0 && *value <= 32
-                 ? static_cast<int32_t>(*value)
-                 : 0;
+      return value && *value > 0 && *value <= 32 ? static_cast<int32_t>(*value)
+                                                 : 0;
     };
     out_.mutable_options()->set_num_warps(number("num_warps"));
     out_.mutable_options()->set_num_stages(number("num_stages"));

@@ -17,7 +17,6 @@ bool IsReal(Number n) {
          n == Number::kFp32;
 }
 
-
 Number Join(Number a, Number b) {
   if (a == b || b == Number::kUnknown) return a;
   if (a == Number::kUnknown) return b;
@@ -42,7 +41,9 @@ class Solver {
  public:
   Solver(const SourceFile& source, const Flow& flow,
          const std::vector<Number>& constants)
-      : source_(source), syntax_(source.syntax), flow_(flow),
+      : source_(source),
+        syntax_(source.syntax),
+        flow_(flow),
         constants_(constants) {
     have_.resize(flow.values.size());
     wants_.resize(flow.values.size());
@@ -152,9 +153,9 @@ class Solver {
       std::set<ValueId> seen;
       Roots(access.address, seen, roots_[i]);
       const ValueId root = flow_.RootOf(access.address);
-      const bool made = root != kNoValue &&
-                        (flow_.at(root).op == Op::kDescriptor ||
-                         flow_.at(root).op == Op::kBlockPointer);
+      const bool made =
+          root != kNoValue && (flow_.at(root).op == Op::kDescriptor ||
+                               flow_.at(root).op == Op::kBlockPointer);
       for (size_t index : roots_[i]) {
         ParamTypes& param = out_[index];
         (access.method && !made ? param.descriptor : param.pointer) = true;
@@ -270,10 +271,10 @@ class Solver {
   }
 
   static bool TakesReal(std::string_view name) {
-    return IsOneOf(name,
-                   {"exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos",
-                    "sigmoid", "erf", "tanh", "log1p", "sqrt_rn", "div_rn",
-                    "softmax", "floor", "ceil", "fdiv", "fma", "pow"});
+    return IsOneOf(name, {"exp",   "exp2",  "log",     "log2",    "sqrt",
+                          "rsqrt", "sin",   "cos",     "sigmoid", "erf",
+                          "tanh",  "log1p", "sqrt_rn", "div_rn",  "softmax",
+                          "floor", "ceil",  "fdiv",    "fma",     "pow"});
   }
 
   void Forward(ValueId id) {
@@ -311,7 +312,7 @@ class Solver {
         break;
       case Op::kReduce:
         have = CalleeOf(value.node).starts_with("arg") ? Number::kInt
-                                                      : JoinOperands(id, 0);
+                                                       : JoinOperands(id, 0);
         break;
       case Op::kLoad:
         have = OfLoad(id);
@@ -447,8 +448,8 @@ class Solver {
         }
         break;
       case Op::kCall:
-        if (IsOneOf(CalleeOf(value.node), {"minimum", "maximum", "min", "max",
-                                           "abs", "clamp"})) {
+        if (IsOneOf(CalleeOf(value.node),
+                    {"minimum", "maximum", "min", "max", "abs", "clamp"})) {
           for (ValueId operand : operands) Offset(operand, seen);
         }
         break;
@@ -480,7 +481,7 @@ class Solver {
   void Pass(ValueId id, ValueId operand) {
     const Wants from = Want(id);
     Wants& to = Want(operand);
-    const auto raise = [&](int Wants::* slot) {
+    const auto raise = [&](int Wants::*slot) {
       if (from.*slot > to.*slot) {
         to.*slot = from.*slot;
         to.line = from.line;

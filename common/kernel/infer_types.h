@@ -11,7 +11,15 @@
 namespace kernelfleet::kernel {
 
 // The kind of number a value is, as far as known.
-enum class Number : uint8_t { kUnknown, kBool, kInt, kReal, kFp16, kBf16, kFp32 };
+enum class Number : uint8_t {
+  kUnknown,
+  kBool,
+  kInt,
+  kReal,
+  kFp16,
+  kBf16,
+  kFp32
+};
 
 // How strongly the uses of a value ask for each kind; 0: not at all.
 struct Wants {

@@ -429,8 +429,8 @@ class Finder {
     } else if (name == "static_range") {
       use.unrolled = line;
       use.integer = line;
-    } else if (IsOneOf(name, {"zeros", "full", "reshape", "view",
-                              "broadcast_to"})) {
+    } else if (IsOneOf(name,
+                       {"zeros", "full", "reshape", "view", "broadcast_to"})) {
       if (listed || (name != "zeros" && name != "full")) {
         use.shape = line;
         use.integer = line;

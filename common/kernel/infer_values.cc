@@ -17,13 +17,16 @@ struct DtypeName {
 
 // triton.language's names (torch's are the same) and Triton's short ones.
 constexpr DtypeName kDtypes[] = {
-    {"float16", "fp16"},      {"bfloat16", "bf16"},   {"float32", "fp32"},
-    {"float64", "fp64"},      {"int1", "int1"},       {"int8", "int8"},
-    {"int16", "int16"},       {"int32", "int32"},     {"int64", "int64"},
-    {"uint8", "uint8"},       {"uint16", "uint16"},   {"uint32", "uint32"},
-    {"uint64", "uint64"},     {"float8e4nv", "fp8e4nv"},
-    {"float8e5", "fp8e5"},    {"half", "fp16"},       {"float", "fp32"},
-    {"float8_e4m3fn", "fp8e4nv"}, {"float8_e5m2", "fp8e5"}};
+    {"float16", "fp16"},     {"bfloat16", "bf16"},
+    {"float32", "fp32"},     {"float64", "fp64"},
+    {"int1", "int1"},        {"int8", "int8"},
+    {"int16", "int16"},      {"int32", "int32"},
+    {"int64", "int64"},      {"uint8", "uint8"},
+    {"uint16", "uint16"},    {"uint32", "uint32"},
+    {"uint64", "uint64"},    {"float8e4nv", "fp8e4nv"},
+    {"float8e5", "fp8e5"},   {"half", "fp16"},
+    {"float", "fp32"},       {"float8_e4m3fn", "fp8e4nv"},
+    {"float8_e5m2", "fp8e5"}};
 
 std::optional<v1::Constant> ReadNumber(std::string_view text) {
   std::string digits;
@@ -43,7 +46,7 @@ std::optional<v1::Constant> ReadProduct(std::string_view text) {
   const auto shift = text.find("<<");
   const auto power = text.find("**");
   const auto times = text.find('*');
-  const size_t at = shift != std::string_view::npos ? shift
+  const size_t at = shift != std::string_view::npos   ? shift
                     : power != std::string_view::npos ? power
                                                       : times;
   if (at == std::string_view::npos) return {};

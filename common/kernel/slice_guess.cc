@@ -31,9 +31,9 @@ void Slicer::NoteGuess(int module, NodeId node, std::string_view value) {
   const ModuleScope& scope = Scope(module);
   std::string text(scope.syntax().TextOf(node).substr(0, 80));
   text = text.substr(0, text.find('\n'));
-  out_.guesses.push_back(
-      fmt::format("{}:{}: '{}' is taken to be {}", scope.name(),
-                  scope.syntax().line(node), text, value));
+  out_.guesses.push_back(fmt::format("{}:{}: '{}' is taken to be {}",
+                                     scope.name(), scope.syntax().line(node),
+                                     text, value));
 }
 
 // A question that only the user's machine could answer. Versions are taken to

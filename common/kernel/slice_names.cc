@@ -23,9 +23,7 @@ std::string_view FirstPart(std::string_view path) {
   return path.substr(0, path.find('.'));
 }
 
-bool IsTritonPath(std::string_view path) {
-  return FirstPart(path) == "triton";
-}
+bool IsTritonPath(std::string_view path) { return FirstPart(path) == "triton"; }
 
 // What asks for a GPU when the module is imported.
 bool AsksForDevice(std::string_view path) {
@@ -70,6 +68,11 @@ Ref Slicer::Resolve(int module, std::string_view name, int depth) {
     if (!binding.is_import) continue;
     std::string path = scope.Absolute(binding.from);
     if (!binding.imported.empty()) path += "." + binding.imported;
+    // Gluon's language has Triton's names, and others; a module of Triton's
+    // language has fewer.
+    const std::string last = path.substr(path.rfind('.') + 1);
+    if (path.find("gluon") != std::string::npos) continue;
+    if (last != "triton" && last != "language" && last != "tl") continue;
     const std::string canonical = CanonicalPath(path);
     if (canonical == "triton" || canonical == "triton.language") {
       return {Ref::Kind::kImport, -1, {}, canonical, kNoNode};
@@ -86,8 +89,11 @@ Ref Slicer::Resolve(int module, std::string_view name, int depth) {
     const std::string absolute = scope.Absolute(star);
     if (CanonicalPath(absolute) == "triton.language" &&
         EffectOfName(name) != Effect::kUnknown) {
-      return {Ref::Kind::kImport, -1, {},
-              "triton.language." + std::string(name), kNoNode};
+      return {Ref::Kind::kImport,
+              -1,
+              {},
+              "triton.language." + std::string(name),
+              kNoNode};
     }
     if (const int other = Load(absolute); other >= 0 && other != module) {
       const Ref found = Resolve(other, name, depth + 1);
@@ -106,9 +112,8 @@ Ref Slicer::ResolveImport(int module, const Binding& binding, int depth) {
   };
   if (IsTritonPath(from)) return importable(full);
   const bool relative = binding.from.starts_with('.');
-  if (!relative &&
-      std::find(std::begin(kStandard), std::end(kStandard), FirstPart(from)) !=
-          std::end(kStandard)) {
+  if (!relative && std::find(std::begin(kStandard), std::end(kStandard),
+                             FirstPart(from)) != std::end(kStandard)) {
     return importable(full);
   }
   if (const int other = Load(from); other >= 0) {
@@ -195,10 +200,9 @@ std::string Slicer::OutName(const Ref& ref, std::string_view wanted) {
     const std::string from = ref.path.substr(0, dot);
     if (from == "triton.language.math") {
       // Most of it moved to libdevice with Triton 3.0.
-      head_.insert(head_.end(), {"try:", "    from " + from + tail,
-                                 "except ImportError:",
-                                 "    from triton.language.extra.libdevice" +
-                                     tail});
+      head_.insert(head_.end(),
+                   {"try:", "    from " + from + tail, "except ImportError:",
+                    "    from triton.language.extra.libdevice" + tail});
     } else {
       head_.push_back("from " + from + tail);
     }
@@ -229,8 +233,7 @@ bool Slicer::IsCleanRef(const Ref& ref, int module, NodeId node) {
     case Ref::Kind::kDefined:
       break;
   }
-  for (const Binding& binding :
-       Scope(ref.module).BindingsOf(ref.name)) {
+  for (const Binding& binding : Scope(ref.module).BindingsOf(ref.name)) {
     const Kind kind = Scope(ref.module).syntax().kind(binding.statement);
     // What is assigned is written as a guess when it has to be.
     const bool code = kind == Kind::kFunctionDefinition ||

@@ -315,9 +315,8 @@ void Slicer::WriteAssignment(int module, NodeId statement, int indent) {
   const Syntax& syntax = Scope(module).syntax();
   std::vector<Edit> edits;
   const NodeId assignment = syntax.first_child(statement);
-  const NodeId right = assignment == kNoNode
-                           ? kNoNode
-                           : syntax.Child(assignment, Field::kRight);
+  const NodeId right =
+      assignment == kNoNode ? kNoNode : syntax.Child(assignment, Field::kRight);
   if (right != kNoNode && !IsClean(module, right)) {
     const NodeId left = syntax.Child(assignment, Field::kLeft);
     const std::string value =

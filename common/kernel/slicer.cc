@@ -19,6 +19,17 @@ std::vector<NodeId> Slicer::PartsOf(int module, NodeId statement) {
   const NodeId def =
       scope.source().functions.at(scope.FunctionAt(statement)).def;
   std::vector<NodeId> out;
+  const Function& function =
+      scope.source().functions.at(scope.FunctionAt(statement));
+  for (const DecoratorUse& use : function.decorators) {
+    if (!use.path.ends_with(".jit") || !use.path.starts_with("triton.")) {
+      continue;
+    }
+    const NodeId list = use.call == kNoNode
+                            ? kNoNode
+                            : syntax.Child(use.call, Field::kArguments);
+    if (list != kNoNode && IsClean(module, list)) out.push_back(list);
+  }
   if (const NodeId list = syntax.Child(def, Field::kParameters);
       list != kNoNode) {
     for (NodeId param : syntax.Children(list)) {
@@ -56,7 +67,8 @@ void Slicer::AddNames(int module, NodeId root, std::vector<Key>& dependencies) {
   };
   for (NodeId node : Scope(module).FreeNames(root)) {
     // Those of a compiled function are parts of their own.
-    if (IsJit(module, root) && (inside(node, params) || inside(node, returns))) {
+    if (IsJit(module, root) &&
+        (inside(node, params) || inside(node, returns))) {
       continue;
     }
     const Ref ref = ResolveNode(module, node);

@@ -109,11 +109,6 @@ TEST_F(BadInputTest, AnArgumentThatTheKernelLacks) {
   ExpectRefused(With({"--arg", "x_prt=*fp16"}), "did you mean x_ptr?");
 }
 
-TEST_F(BadInputTest, AnArgumentThatNobodyTyped) {
-  ExpectRefused({Write("copy.py", kCopy)},
-                "nothing says what x_ptr, y_ptr, n, BLOCK are");
-}
-
 TEST_F(BadInputTest, AHundredMegabytes) {
   const std::string path = dir_ / "big.py";
   std::ofstream(path).close();

@@ -57,8 +57,13 @@ TEST_F(PlanSubmissionTest, ArgumentsFollowTheSignature) {
   EXPECT_EQ(kernel.case_().args(0).name(), "x_ptr");
   EXPECT_EQ(kernel.case_().args(2).name(), "factor");
   EXPECT_EQ(kernel.case_().args(3).constant().int_value(), 64);
-  EXPECT_EQ(kernel.module_digest(), DigestOf(kTwoKernels));
-  EXPECT_EQ(plan.modules.at(kernel.module_digest()), kTwoKernels);
+  // What travels is the kernel's slice; the identity is the user's file.
+  EXPECT_EQ(kernel.file_sha256(), Sha256Hex(kTwoKernels));
+  const std::string& module = plan.modules.at(kernel.module_digest());
+  EXPECT_EQ(kernel.module_digest(), DigestOf(module));
+  EXPECT_THAT(module, HasSubstr("def scale("));
+  EXPECT_THAT(module, ::testing::Not(HasSubstr("def zero(")));
+  EXPECT_THAT(kernel.source_lines(), ::testing::Contains(6));
 }
 
 TEST_F(PlanSubmissionTest, ADefaultIsAGuessAndSaysWhere) {
@@ -71,14 +76,18 @@ TEST_F(PlanSubmissionTest, ADefaultIsAGuessAndSaysWhere) {
   EXPECT_EQ(block.guessed_from(), "default in line 6");
 }
 
-TEST_F(PlanSubmissionTest, OneKernelOfSeveralThatCannotBeTypedIsLeftOut) {
+TEST_F(PlanSubmissionTest, WhatNobodySaidIsInferredAndSaysFromWhat) {
   SubmissionRequest request = Request({Write("k.py", kTwoKernels)});
+  request.args.clear();
   request.constexprs.clear();
   ASSERT_OK_AND_ASSIGN(const Submission plan, PlanSubmission(request));
-  ASSERT_EQ(plan.spec.kernels_size(), 1);
-  EXPECT_EQ(plan.spec.kernels(0).name(), "scale");
-  ASSERT_EQ(plan.skipped.size(), 1u);
-  EXPECT_THAT(plan.skipped[0].reason, HasSubstr("nothing says what BLOCK is"));
+  ASSERT_EQ(plan.spec.kernels_size(), 2);
+  for (const v1::KernelSpec& kernel : plan.spec.kernels()) {
+    EXPECT_GT(kernel.alternatives_size(), 0);
+    for (const v1::KernelArg& arg : kernel.case_().args()) {
+      EXPECT_NE(arg.guessed_from(), "") << kernel.name() << ' ' << arg.name();
+    }
+  }
 }
 
 TEST_F(PlanSubmissionTest, AFolderIsABatchThatLeavesBadFilesOut) {
