@@ -37,6 +37,9 @@ constexpr int kStrong = 5;
 constexpr int kFair = 3;
 constexpr int kWeak = 1;
 
+// Sums share operands; without a budget the search doubles at each of them.
+constexpr int kRootBudget = 600;
+
 class Solver {
  public:
   Solver(const SourceFile& source, const Flow& flow,
@@ -106,6 +109,9 @@ class Solver {
         if (!operands.empty()) Roots(operands[0], seen, out);
         break;
       case Op::kPhi:
+        // Before the loop; what the loop adds to it is an offset.
+        if (!operands.empty()) Roots(operands[0], seen, out);
+        break;
       case Op::kSelect:
         for (ValueId operand : operands) Roots(operand, seen, out);
         break;
@@ -120,8 +126,12 @@ class Solver {
         }
         std::set<size_t> left;
         std::set<size_t> right;
-        Roots(operands[0], seen, left);
-        Roots(operands[1], seen, right);
+        // Each side afresh: a base that another path has met is met again.
+        std::set<ValueId> seen_left = seen;
+        std::set<ValueId> seen_right = seen;
+        if (--root_budget_ < 0) break;
+        Roots(operands[0], seen_left, left);
+        Roots(operands[1], seen_right, right);
         if (!left.empty() && !right.empty()) {
           // One of them is an offset: not the one that says pointer.
           const bool swap = !Named(left) && Named(right);
@@ -151,6 +161,7 @@ class Solver {
     for (size_t i = 0; i < flow_.accesses.size(); ++i) {
       const MemoryAccess& access = flow_.accesses[i];
       std::set<ValueId> seen;
+      root_budget_ = kRootBudget;
       Roots(access.address, seen, roots_[i]);
       const ValueId root = flow_.RootOf(access.address);
       const bool made =
@@ -175,6 +186,7 @@ class Solver {
         continue;
       }
       std::set<ValueId> seen;
+      root_budget_ = kRootBudget;
       std::set<size_t> bases;
       const auto id = static_cast<ValueId>(&value - flow_.values.data());
       Roots(id, seen, bases);
@@ -719,6 +731,7 @@ class Solver {
   // For a load's result, its access + 1.
   std::vector<int> loads_;
   std::vector<std::set<size_t>> roots_;
+  int root_budget_ = 0;
 };
 
 }  // namespace

@@ -201,6 +201,20 @@ def host(x):
   EXPECT_THAT(Arg("p").guessed_from(), testing::HasSubstr("passed as `0.5`"));
 }
 
+TEST_F(InferTest, WhatALoopAddsToAPointerIsAnOffset) {
+  Read(R"py(
+@triton.jit
+def walk(x, step, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    for _ in range(n):
+        tl.store(x + i, tl.load(x + i) + 1.0)
+        x += step
+    tl.store(x + i, 0.0)
+)py");
+  EXPECT_EQ(TypeOf("x"), "*fp32");
+  EXPECT_EQ(TypeOf("step"), "i32");
+}
+
 TEST_F(InferTest, AnUnrolledLoopStaysShort) {
   Read(R"py(
 @triton.jit
