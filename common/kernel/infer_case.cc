@@ -321,6 +321,11 @@ class Maker {
                       "bound of an unrolled loop");
     }
     if (uses.arange > 0 || uses.shape > 0) return TileOf(index);
+    // The product of two tiles would be no tile that a GPU holds.
+    if (uses.factor > 0) {
+      return Constant(IntConstant(std::min(Tile(), 16)),
+                      "factor of the length of a tile");
+    }
     if (const auto heuristic = kernel_.heuristics().find(param.name());
         heuristic != kernel_.heuristics().end() &&
         (heuristic->second.find("is not None") != std::string::npos ||

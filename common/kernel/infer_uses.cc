@@ -422,7 +422,7 @@ class Finder {
       if (direct) {
         use.arange = line;
       } else {
-        use.shape = use.shape != 0 ? use.shape : line;
+        use.factor = line;
       }
     } else if (IsOneOf(name, {"range", "cdiv", "next_power_of_2"})) {
       use.integer = line;
@@ -432,7 +432,7 @@ class Finder {
     } else if (IsOneOf(name,
                        {"zeros", "full", "reshape", "view", "broadcast_to"})) {
       if (listed || (name != "zeros" && name != "full")) {
-        use.shape = line;
+        (direct ? use.shape : use.factor) = line;
         use.integer = line;
       } else if (direct && position == (name == "full" ? 2 : 1)) {
         use.dtype = line;

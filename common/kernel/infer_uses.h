@@ -23,6 +23,8 @@ struct ParamUses {
   int arange = 0;
   // Part of the shape of a tile.
   int shape = 0;
+  // Within arithmetic in one of these: a factor of a length.
+  int factor = 0;
   // Bound of an unrolled loop, stages of a loop.
   int unrolled = 0;
   int stages = 0;
