@@ -261,8 +261,6 @@ bool Slicer::IsCleanRef(const Ref& ref, int module, NodeId node) {
 }
 
 bool Slicer::IsClean(int module, NodeId root) {
-  // A function may import torch in its body.
-  if (HasForeignImport(module, root)) return false;
   for (NodeId node : Scope(module).FreeNames(root)) {
     if (!IsCleanRef(ResolveNode(module, node), module, node)) return false;
   }

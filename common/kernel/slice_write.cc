@@ -94,12 +94,7 @@ void Slicer::WriteClause(int module, NodeId clause, int indent) {
     head = "except Exception";
   }
   WriteLine(Blank(indent) + head + ":", line);
-  // Unless the block alone has what is needed.
-  bool otherwise = false;
-  for (NodeId child : syntax.Children(clause)) {
-    otherwise |= child != block && IsNeeded(module, child);
-  }
-  if (kind == Kind::kTryStatement && block != kNoNode && otherwise &&
+  if (kind == Kind::kTryStatement && block != kNoNode &&
       HasForeignImport(module, block)) {
     WriteLine(Blank(indent + 4) + "raise ImportError", 0);
     return;

@@ -49,7 +49,6 @@ void Slicer::Need(const Ref& ref, std::vector<Key>& dependencies) {
   if (ref.kind != Ref::Kind::kDefined) return;
   needed_names_.insert(std::to_string(ref.module) + ":" + ref.name);
   for (const Binding& binding : Scope(ref.module).BindingsOf(ref.name)) {
-    if (WrapsItself(ref.module, binding, ref.name)) continue;
     dependencies.push_back({ref.module, binding.unit});
     AddStatement(ref.module, binding);
   }
@@ -77,62 +76,6 @@ void Slicer::AddNames(int module, NodeId root, std::vector<Key>& dependencies) {
   }
 }
 
-// kernel = triton.jit(kernel), kernel = triton.autotune(…)(kernel): what is
-// written is a compiled function already, and its decorators are gone.
-bool Slicer::WrapsItself(int module, const Binding& binding,
-                         std::string_view name) const {
-  const ModuleScope& scope = Scope(module);
-  const Syntax& syntax = scope.syntax();
-  if (syntax.kind(binding.statement) != Kind::kExpressionStatement) {
-    return false;
-  }
-  bool compiled = false;
-  for (const Binding& other : scope.BindingsOf(name)) {
-    compiled |= IsJit(module, other.statement);
-  }
-  if (!compiled) return false;
-  const NodeId assignment = syntax.first_child(binding.statement);
-  const NodeId right =
-      assignment == kNoNode ? kNoNode : syntax.Child(assignment, Field::kRight);
-  if (right == kNoNode || syntax.kind(right) != Kind::kCall) return false;
-  for (NodeId id = right; id < syntax.subtree_end(right); ++id) {
-    if (syntax.kind(id) == Kind::kIdentifier && syntax.TextOf(id) == name) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Where a compiled function is defined on one side of a question alone, the
-// answer is that side: the kernel was asked for.
-bool Slicer::MustTake(int module, const Binding& binding, NodeId clause,
-                      bool& taken) const {
-  const Syntax& syntax = Scope(module).syntax();
-  if (!IsJit(module, binding.statement)) return false;
-  const NodeId block = syntax.Child(clause, Field::kConsequence);
-  const auto inside = [&](NodeId statement, NodeId root) {
-    return root != kNoNode && statement >= root &&
-           statement < syntax.subtree_end(root);
-  };
-  if (!inside(binding.statement, clause)) return false;
-  const NodeId inner =
-      syntax.kind(binding.statement) == Kind::kDecoratedDefinition
-          ? syntax.Child(binding.statement, Field::kDefinition)
-          : binding.statement;
-  const NodeId name = syntax.Child(inner, Field::kName);
-  bool first = false;
-  bool other = false;
-  for (const Binding& one : Scope(module).BindingsOf(syntax.TextOf(name))) {
-    if (!IsJit(module, one.statement) || !inside(one.statement, clause)) {
-      continue;
-    }
-    (inside(one.statement, block) ? first : other) = true;
-  }
-  if (first == other) return false;
-  taken = first;
-  return true;
-}
-
 void Slicer::AddConditions(int module, const Binding& binding,
                            std::vector<Key>& dependencies) {
   const Syntax& syntax = Scope(module).syntax();
@@ -150,8 +93,7 @@ void Slicer::AddConditions(int module, const Binding& binding,
       if (IsClean(module, condition)) {
         AddNames(module, condition, dependencies);
       } else {
-        bool value = GuessTruth(module, condition);
-        MustTake(module, binding, id, value);
+        const bool value = GuessTruth(module, condition);
         decided_[{module, condition}] = value;
         NoteGuess(module, condition, value ? "true" : "false");
       }

@@ -74,10 +74,6 @@ class Slicer {
   void AddConditions(int module, const Binding& binding,
                      std::vector<Key>& dependencies);
   std::vector<NodeId> PartsOf(int module, NodeId statement);
-  bool MustTake(int module, const Binding& binding, NodeId clause,
-                bool& taken) const;
-  bool WrapsItself(int module, const Binding& binding,
-                   std::string_view name) const;
 
   // Writing (slice_write.cc).
   void WriteUnit(Key unit);

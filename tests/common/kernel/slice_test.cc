@@ -145,45 +145,6 @@ TEST_F(SliceTest, AQuestionToTheDeviceIsGuessed) {
   EXPECT_THAT(slice.text, Not(HasSubstr("torch")));
 }
 
-TEST_F(SliceTest, ABranchThatAloneDefinesTheKernelIsTaken) {
-  const Slice slice = Of(std::string(kHead) +
-                         "if torch.cuda.is_available() and torch.version.hip:\n"
-                         "    @triton.jit\n"
-                         "    def k(x):\n"
-                         "        tl.store(x, 1.0)\n"
-                         "else:\n"
-                         "    def k(x):\n"
-                         "        raise AssertionError('no Triton')\n");
-  EXPECT_THAT(slice.text, HasSubstr("if True:"));
-}
-
-TEST_F(SliceTest, AQuestionThatImportsTorchInsideIsNotAsked) {
-  siblings_["pkg.ops.ask"] =
-      "def has_triton():\n"
-      "    from torch.utils._triton import has_triton\n"
-      "    return has_triton()\n";
-  const Slice slice = Of(std::string(kHead) +
-                         "from .ask import has_triton\n"
-                         "if not has_triton():\n"
-                         "    k = None\n"
-                         "else:\n"
-                         "    @triton.jit\n"
-                         "    def k(x):\n"
-                         "        tl.store(x, 1.0)\n");
-  EXPECT_THAT(slice.text, HasSubstr("if False:"));
-  EXPECT_THAT(slice.text, Not(HasSubstr("torch")));
-}
-
-TEST_F(SliceTest, AFunctionThatIsWrappedAgainIsWrittenOnce) {
-  const Slice slice = Of(std::string(kHead) +
-                         "def k(x):\n"
-                         "    tl.store(x, 1.0)\n"
-                         "k = triton.jit(k)\n"
-                         "k = triton.heuristics({})(k)\n");
-  EXPECT_THAT(slice.text, HasSubstr("@triton.jit\ndef k(x):"));
-  EXPECT_THAT(slice.text, Not(HasSubstr("k = ")));
-}
-
 TEST_F(SliceTest, DecoratorsAndForeignAnnotationsGo) {
   const Slice slice = Of(std::string(kHead) +
                          "@triton.autotune(configs=[], key=[])\n"
