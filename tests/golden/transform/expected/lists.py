@@ -88,7 +88,7 @@ def _kf_tileir_configs(kind, configs, pre_hook=None, blocks=(), widen_one=True, 
                 config.occupancy = occupancy
             else:
                 kwargs["occupancy"] = occupancy
-            config.num_warps = num_warps or base.num_warps
+            config.num_warps = num_warps or bases[0].num_warps
             config.num_stages, config.num_ctas = num_stages, num_ctas
             config.pre_hook = pre_hook or base.pre_hook
             if all(vars(config) != vars(other) for other in added):
