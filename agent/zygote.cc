@@ -12,6 +12,7 @@
 #include <csignal>
 #include <utility>
 
+#include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/base/strings.h"
@@ -25,17 +26,6 @@ constexpr size_t kLastWords = 4 << 10;
 constexpr absl::Duration kExitLimit = absl::Seconds(20);
 
 absl::Duration Now() { return RealClock().Steady(); }
-
-struct PipeEnds {
-  Fd read;
-  Fd write;
-};
-
-absl::StatusOr<PipeEnds> MakePipe() {
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return ErrnoError("pipe", errno);
-  return PipeEnds{Fd(fds[0]), Fd(fds[1])};
-}
 
 PhaseEnd EndOf(const v1::RunnerEvent& event) {
   PhaseEnd end;
@@ -156,9 +146,9 @@ void Zygote::Serve() {
 }
 
 absl::Status Zygote::Start() {
-  KF_ASSIGN_OR_RETURN(PipeEnds in, MakePipe());
-  KF_ASSIGN_OR_RETURN(PipeEnds out, MakePipe());
-  KF_ASSIGN_OR_RETURN(PipeEnds err, MakePipe());
+  KF_ASSIGN_OR_RETURN(Pipe in, MakePipe());
+  KF_ASSIGN_OR_RETURN(Pipe out, MakePipe());
+  KF_ASSIGN_OR_RETURN(Pipe err, MakePipe());
   Process::Streams streams;
   streams.in = in.read.get();
   streams.out = out.write.get();

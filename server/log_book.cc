@@ -14,6 +14,8 @@
 namespace kernelfleet::server {
 namespace {
 
+// What an error of a write says.
+constexpr char kAppending[] = "cannot append to a log";
 constexpr int kDefaultRead = 64 << 10;
 constexpr int kLargestRead = 1 << 20;
 // Files per folder.
@@ -22,16 +24,6 @@ constexpr int64_t kShard = 4096;
 int64_t SizeOf(const std::string& path) {
   struct stat info = {};
   return ::stat(path.c_str(), &info) == 0 ? info.st_size : 0;
-}
-
-absl::Status WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return ErrnoError("cannot append to a log", errno);
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -62,12 +54,14 @@ absl::StatusOr<int64_t> LogBook::Append(int64_t fence, int64_t offset,
       Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
                    0600));
       if (!fd.valid()) return ErrnoError(path, errno);
-      KF_RETURN_IF_ERROR(WriteAll(fd.get(), fresh.substr(0, room)));
+      KF_RETURN_IF_ERROR(WriteAll(fd.get(), fresh.substr(0, room), kAppending));
       if (fresh.size() > room) {
-        KF_RETURN_IF_ERROR(WriteAll(
-            fd.get(), fmt::format("\n[kernelfleet: the log was cut here at {} "
-                                  "bytes; the rest was dropped]\n",
-                                  cap_bytes_)));
+        KF_RETURN_IF_ERROR(
+            WriteAll(fd.get(),
+                     fmt::format("\n[kernelfleet: the log was cut here at {} "
+                                 "bytes; the rest was dropped]\n",
+                                 cap_bytes_),
+                     kAppending));
       }
     }
     if (more == More::kComplete) {

@@ -56,6 +56,12 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& name,
 
 }  // namespace
 
+absl::StatusOr<Pipe> MakePipe() {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return ErrnoError("pipe", errno);
+  return Pipe{Fd(fds[0]), Fd(fds[1])};
+}
+
 absl::Status WriteAll(int fd, std::string_view bytes, const std::string& name) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());

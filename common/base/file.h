@@ -36,6 +36,13 @@ class Fd {
   int fd_ = -1;
 };
 
+// Both ends close on exec.
+struct Pipe {
+  Fd read;
+  Fd write;
+};
+absl::StatusOr<Pipe> MakePipe();
+
 // The whole regular file. NOT_FOUND, PERMISSION_DENIED; INVALID_ARGUMENT for a
 // directory, device or FIFO; RESOURCE_EXHAUSTED past `max_bytes`.
 absl::StatusOr<std::string> ReadFile(const std::string& path,

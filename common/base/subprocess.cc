@@ -55,17 +55,6 @@ bool Drain(int fd, std::string& text, int64_t limit) {
   return n > 0;
 }
 
-struct Pipe {
-  Fd read;
-  Fd write;
-};
-
-absl::StatusOr<Pipe> MakePipe() {
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return ErrnoError("pipe", errno);
-  return Pipe{Fd(fds[0]), Fd(fds[1])};
-}
-
 // In the child, between fork and exec: async-signal-safe calls only.
 [[noreturn]] void ExecChild(const char* program, char** argv, char** env,
                             const char* directory,
