@@ -119,11 +119,14 @@ void Zygote::WaitForEvents() {
   for (size_t i = 0; i < owners.size(); ++i) {
     if (fds[i + 2].revents) Relay(owners[i]);
   }
+  // By the signals read, not by what poll saw: one may come in between, and
+  // is gone once it is read.
+  bool child_ended = false;
   signalfd_siginfo info;
   while (::read(signals_, &info, sizeof info) == sizeof info) {
-    if (info.ssi_signo != SIGCHLD) stopping_ = true;
+    (info.ssi_signo == SIGCHLD ? child_ended : stopping_) = true;
   }
-  if (fds[1].revents) {
+  if (child_ended) {
     ReapEnded(
         [this](pid_t pid, int status, const rusage&) { Reap(pid, status); });
   }
