@@ -135,18 +135,23 @@ absl::Status Engine::Rebuild() {
     task.avoid = task.lost_nodes;
     // Its result may have been stored just before the restart.
     stored_keys_[KeyBit(task.content_key)] = true;
-    if (task.state != v1::TaskState::waiting) {
-      attempts_[task.fence] = {.fence = task.fence,
-                               .task = task.id,
-                               .node = each.node,
-                               .gpu = each.gpu,
-                               .environment_hash = each.environment_hash,
-                               .lease_until = until,
-                               .acknowledged = true};
-      nodes_[each.node].fences.insert(task.fence);
-      StartTimer(until, TimerKind::kAttempt, task.fence);
-    }
     AddOpenTask(std::move(task));
+  }
+  return LoadAttempts(until);
+}
+
+absl::Status Engine::LoadAttempts(absl::Duration lease_until) {
+  KF_ASSIGN_OR_RETURN(std::vector<OpenAttempt> attempts,
+                      store_.LoadOpenAttempts());
+  for (OpenAttempt& attempt : attempts) {
+    const int64_t fence = attempt.fence;
+    const auto task = tasks_.find(attempt.task);
+    attempt.orphan = task == tasks_.end() || task->second.fence != fence;
+    attempt.acknowledged = true;
+    attempt.lease_until = lease_until;
+    nodes_[attempt.node].fences.insert(fence);
+    StartTimer(lease_until, TimerKind::kAttempt, fence);
+    attempts_.emplace(fence, std::move(attempt));
   }
   return absl::OkStatus();
 }

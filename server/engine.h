@@ -110,6 +110,8 @@ class Engine {
   enum class Loss { kNode, kAttempt, kStopped, kReported };
 
   // engine.cc
+  // Of Rebuild: attempts that still hold a slot, orphans too.
+  absl::Status LoadAttempts(absl::Duration lease_until);
   absl::Status RunTimers();
   absl::Status RunTimer(const Timer& timer);
   absl::Status SaveSteps();
@@ -168,6 +170,8 @@ class Engine {
   absl::Status FillLease(v1::LeasedTask* leased, const OpenJob& job,
                          const OpenTask& task);
   absl::Status Serve(ParkedLease& lease, bool* granted);
+  // Does an open attempt of the node have this GPU for itself?
+  bool HoldsGpu(const Node& node, int gpu) const;
   // Takes the node's word that it holds the attempt. False: it must stop it.
   absl::StatusOr<bool> Adopt(Node& node, const v1::HeldAttempt& held);
   bool Admits(const std::string& node, int64_t task);

@@ -69,6 +69,12 @@ absl::Status Engine::SetNodeState(const v1::SetNodeStateRequest& request,
   return store_.SaveNodeState(node->second);
 }
 
+bool Engine::HoldsGpu(const Node& node, int gpu) const {
+  return std::ranges::any_of(node.fences, [&](int64_t fence) {
+    return attempts_.at(fence).gpu == gpu;
+  });
+}
+
 absl::StatusOr<bool> Engine::Adopt(Node& node, const v1::HeldAttempt& held) {
   const absl::Duration until = clock_.Steady() + options_.lease;
   auto attempt = attempts_.find(held.fence());
@@ -80,6 +86,7 @@ absl::StatusOr<bool> Engine::Adopt(Node& node, const v1::HeldAttempt& held) {
     KF_ASSIGN_OR_RETURN(const std::optional<AttemptRow> row,
                         store_.FindAttempt(held.fence()));
     if (!row || row->node != node.id) return false;
+    if (row->gpu >= 0 && HoldsGpu(node, row->gpu)) return false;
     Unqueue(task->second);
     std::erase(task->second.lost_nodes, node.id);
     KF_RETURN_IF_ERROR(store_.ReviveAttempt(task->second, node.id));
@@ -243,10 +250,7 @@ absl::Status Engine::Serve(ParkedLease& lease, bool* granted) {
   }
   std::vector<int> gpus;
   for (const int gpu : lease.request.free_gpus()) {
-    const bool taken = std::ranges::any_of(node.fences, [&](int64_t fence) {
-      return attempts_.at(fence).gpu == gpu;
-    });
-    if (!taken) gpus.push_back(gpu);
+    if (!HoldsGpu(node, gpu)) gpus.push_back(gpu);
   }
   const auto pick =
       scheduler_.Take(node.id, slots > 0, gpus,

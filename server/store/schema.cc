@@ -291,8 +291,14 @@ CREATE VIEW nodes AS
   FROM node_row n LEFT JOIN capability_row c ON c.node = n.node;
 )sql";
 
+// Attempts that hold a slot, found at the start without reading history.
+constexpr char kOpenAttempts[] = R"sql(
+CREATE INDEX attempt_open ON attempt_row(fence) WHERE state='leased';
+)sql";
+
 // Step n brings schema n to n + 1. Never edited after a release.
-constexpr const char* kMigrations[][2] = {{kTables, kViews}};
+constexpr const char* kMigrations[][2] = {{kTables, kViews},
+                                          {kOpenAttempts, ""}};
 
 constexpr std::string_view kPublicViews[] = {
     "jobs", "kernels",    "tasks",     "attempts", "probes",

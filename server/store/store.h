@@ -121,11 +121,10 @@ class Store {
   struct LoadedTask {
     OpenTask task;
     v1::TaskSpec spec;
-    std::string node;
-    int gpu = -1;
-    std::string environment_hash;
   };
   absl::StatusOr<std::vector<LoadedTask>> LoadOpenTasks();
+  // Every attempt that nothing has ended yet, also of tasks that have.
+  absl::StatusOr<std::vector<OpenAttempt>> LoadOpenAttempts();
   absl::StatusOr<std::vector<Node>> LoadNodes();
   struct LastIds {
     int64_t job = 0;

@@ -120,9 +120,8 @@ absl::StatusOr<std::vector<Store::LoadedTask>> Store::LoadOpenTasks() {
       Rows rows,
       db_->Select("SELECT t.id, t.job, t.kernel, t.state, t.fence, t.attempts, "
                   "t.infra_failures, t.lost_nodes, t.run_at_us, t.created_us, "
-                  "t.content_key, t.spec, t.node, a.gpu_index, "
-                  "a.environment_hash FROM task_row t INDEXED BY task_open "
-                  "LEFT JOIN attempt_row a ON a.fence = t.fence "
+                  "t.content_key, t.spec "
+                  "FROM task_row t INDEXED BY task_open "
                   "WHERE t.state IN ('waiting', 'leased', 'running')"));
   while (rows.Next()) {
     LoadedTask& each = tasks.emplace_back();
@@ -142,12 +141,27 @@ absl::StatusOr<std::vector<Store::LoadedTask>> Store::LoadOpenTasks() {
     task.created = FromMicros(rows.Int(9));
     task.content_key = rows.Text(10);
     each.spec.ParseFromString(rows.Text(11));
-    each.node = rows.Text(12);
-    each.gpu = rows.IsNull(13) ? -1 : static_cast<int>(rows.Int(13));
-    each.environment_hash = rows.Text(14);
   }
   KF_RETURN_IF_ERROR(rows.status());
   return tasks;
+}
+
+absl::StatusOr<std::vector<OpenAttempt>> Store::LoadOpenAttempts() {
+  std::vector<OpenAttempt> attempts;
+  KF_ASSIGN_OR_RETURN(
+      Rows rows, db_->Select("SELECT fence, task, node, gpu_index, "
+                             "environment_hash FROM attempt_row "
+                             "INDEXED BY attempt_open WHERE state='leased'"));
+  while (rows.Next()) {
+    OpenAttempt& attempt = attempts.emplace_back();
+    attempt.fence = rows.Int(0);
+    attempt.task = rows.Int(1);
+    attempt.node = rows.Text(2);
+    attempt.gpu = static_cast<int>(rows.Int(3));
+    attempt.environment_hash = rows.Text(4);
+  }
+  KF_RETURN_IF_ERROR(rows.status());
+  return attempts;
 }
 
 absl::StatusOr<std::vector<Node>> Store::LoadNodes() {
